@@ -53,6 +53,7 @@ const raceHere = async (): Promise<void> => {
   if (recording && 'also-2' in recording.models) await chooseMembers('both');
   const system = await chooseSystem([recording?.system ?? session.systems.system.id]);
   showAnswer();
+  element('answer-title', HTMLElement).focus({ preventScroll: true }); // what is read next is there
   await race.race(system ? { system } : {});
 };
 element('stage-go', HTMLButtonElement).addEventListener('click', () => void raceHere());

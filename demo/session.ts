@@ -13,7 +13,7 @@ import {
   SYSTEMS,
 } from '../src/index.ts';
 import type { TraceEvent } from '../src/trace/index.ts';
-import { firstChoice, markBundled, startModels, unmarkBundled, wholeFamily } from './models/bundled-models.ts';
+import { firstChoice, kindOf, markBundled, startModels, unmarkBundled, wholeFamily } from './models/bundled-models.ts';
 import type { ModelPick } from './models/catalogue-view.ts';
 import { MemberChoice } from './models/ensemble-members.ts';
 import { type Choice, Family, isAlso, type ModelNames, mayBeOnnx, namesOf, roleName } from './models/family.ts';
@@ -47,12 +47,12 @@ const nameOf = ({ adapter }: Loaded): string => {
   return description || [vendor, architecture].filter(Boolean).join(' ');
 };
 
-const describe = (loaded: Loaded, seconds: number): string => {
+const describe = (loaded: Loaded, choice: Choice, seconds: number): string => {
   const { models, notice } = loaded;
   const gpu = nameOf(loaded);
   const software = /swiftshader|llvmpipe/i.test(gpu) ? ' (software)' : '';
   const bytes = Object.values(models).reduce((sum, model) => sum + model.bytes, 0);
-  const weights = models.target ? `; ${models.target.family}, ${megabytes(bytes)} on the device` : '';
+  const weights = models.target ? `; ${kindOf(choice, models.target.family)}; ${megabytes(bytes)} in GPU memory` : '';
   return `${gpu}${software}${weights}, loaded in ${seconds.toFixed(1)} s${notice ? `. ${notice}` : ''}`;
 };
 
@@ -319,12 +319,12 @@ export class Session {
         onProgress,
       });
       if (this.#loadAbort !== abort) return;
-      const names = added.map(
+      const names = [...new Set([...this.#family.rolesOf(this.systems.system), ...added])].map(
         (role) => (role === 'target' && loaded.models.target?.name) || roleName(role, namesOf(loaded)),
       );
       const cache = this.#cache === 'f32' ? '' : `, with ${cacheName(this.#cache)}`;
       this.#loading.finish(`Ready: ${names.join(', ')}${cache}`, true);
-      say('device', describe(loaded, (performance.now() - began) / 1000));
+      say('device', describe(loaded, this.#family.target, (performance.now() - began) / 1000));
       this.device = nameOf(loaded);
       this.#names = namesOf(loaded);
       this.loadedTarget = loaded.models.target ?? null;

@@ -13,7 +13,10 @@ test.beforeAll(async ({ browser }) => {
   });
   page = await context.newPage();
   await page.goto('/#chat');
-  await expect(page.getByRole('region', { name: 'The loaded model' })).toContainText('qwen3', { timeout: 240_000 });
+  await expect(page.getByRole('region', { name: 'The loaded model' })).toContainText(
+    '2.8 M weights, Qwen3’s architecture, trained here',
+    { timeout: 240_000 },
+  );
 });
 test.afterAll(() => page.context().close());
 

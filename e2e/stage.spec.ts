@@ -53,11 +53,17 @@ test(
   },
 );
 
-test('it ends on a sentence with the passes of both lanes, whose texts are the same', async () => {
+test('it ends on the speed-up and the passes of both lanes, whose texts are the same', async () => {
   await at().press('End');
   const sentence = (await scene().locator('.stage-end.on').textContent()) ?? '';
-  const [, passes, plain] =
-    /^(\d+) passes of the large model instead of (\d+), word for word the same\.$/.exec(sentence) ?? [];
+  const [, factor, passes, plain, drafts] =
+    /^([\d.]+)× as fast .+ in this recording, word for word the same: (\d+) passes of the large model instead of (\d+), plus (\d+) of the drafter\.$/.exec(
+      sentence,
+    ) ?? [];
+  const [run, alone] = [recording('problem-1'), recording('problem-1-plain')];
+  const [mine, theirs] = [run, alone].map((events) => fold(METRICS.tokens_per_second, events) ?? 0);
+  expect(Number(factor)).toBeCloseTo((mine ?? 0) / (theirs ?? 1), 2);
+  expect(Number(drafts)).toBe(fold(METRICS.draft_passes, run));
   await expect(count(0)).toHaveText(`${plain}`);
   await expect(count(1)).toHaveText(`${passes}`);
   const texts = await scene().locator('.stage-text').allTextContents();
@@ -84,6 +90,29 @@ test('the keyboard scrubs through guess, check, keep and correct', async () => {
   await expect(scene().locator('.tray.on .chip.own.on')).toBeVisible();
 });
 
+test('Step goes from phase to phase, forward and back, and says what happens', async () => {
+  const name = () => scene().locator('.captions .now .term').textContent();
+  const says = page.locator('#stage-says');
+  await at().press('Home');
+  for (const [phase, said] of [
+    ['guess', /^Round 1, guess\. Draft: /],
+    ['check in one pass', /^Round 1, check in one pass\. Verify: /],
+    ['keep', /^Round 1, keep\. Accept: /],
+    ['correct', /^Round 1, correct\. Reject: /],
+    ['guess', /^Round 2, guess\. Draft: /],
+  ] as const) {
+    await page.getByRole('button', { name: 'Step on' }).press('Enter');
+    expect(await name()).toBe(phase);
+    await expect(says).toHaveText(said);
+  }
+  await page.getByRole('button', { name: 'Step back' }).press('Enter');
+  expect(await name()).toBe('correct');
+  await expect(scene().locator('.tray.on .chip.own.on')).toBeVisible();
+  await expect(at()).toHaveAttribute('aria-valuetext', /^Round 1, correct, \d+\.\d\d of 12 seconds$/);
+  for (let i = 0; i < 4; i++) await page.getByRole('button', { name: 'Step back' }).press('Enter');
+  await expect(says).toHaveText('The beginning');
+});
+
 test('the first screen, in both themes', async () => {
   for (const scheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme: scheme });
@@ -97,7 +126,11 @@ test('the first screen, in both themes', async () => {
 test('switching acts moves nothing; the judge’s slider recolours steps, moves ticks and totals the cost', async () => {
   const below = async () => (await page.locator('.ask').boundingBox())?.y;
   const before = await below();
+  const width = async () => (await page.locator('#stage-acts').boundingBox())?.width;
+  const wide = await width();
   await page.getByRole('radio', { name: 'hand off steps' }).check({ force: true });
+  await expect(page.locator('#stage-title')).toHaveText('A small model writes; a judge calls the large one.');
+  expect(await width()).toBe(wide);
   await at().press('End');
   await expect(scene().locator('.hand.handed')).toContainText('27 + 18 = 45');
   await expect(page.locator('#hand-total')).toContainText('Answer 9: ✓ right');
@@ -113,7 +146,9 @@ test('switching acts moves nothing; the judge’s slider recolours steps, moves 
   expect(await written(1)).toBeGreaterThan(0);
   expect(await written(1)).toBeLessThan(all);
   await expect(scene().locator('.stage-end.on')).toHaveText(
-    `${await written(1)} tokens of the large model instead of ${all}, word for word the same this time.`,
+    new RegExp(
+      `^\\d\\.\\d\\d× as fast .+, word for word the same this time: ${await written(1)} tokens of the large model instead of ${all}\\.$`,
+    ),
   );
   await strict.press('Home');
   await expect(scene().locator('.hand.kept')).toHaveCount(3);
@@ -128,6 +163,7 @@ test('switching acts moves nothing; the judge’s slider recolours steps, moves 
   expect(await written(1)).toBe(all);
   await expect(page.locator('#hand-total')).toContainText(/= \d+ ms, slower than \d+ ms alone\./);
   await page.getByRole('radio', { name: 'let models vote' }).check({ force: true });
+  await expect(page.locator('#stage-title')).toHaveText(/^Three models vote/);
   await at().press('End');
   const [, plainPasses, passes] =
     /Passes of all models: (\d+)\..*Passes of all models: (\d+)\./s.exec((await scene().textContent()) ?? '') ?? [];

@@ -19,7 +19,7 @@ const TEXTS = [
   /reads all \d+ drafts at once/,
   /The target accepts drafts .* here \d+, “.*The (\d+ after them are|one after them is) rejected/,
   /committed \d+ tokens for one pass/,
-  /\d+ → \d+ passes of the target.*✓ The same \d+ tokens; .*(as fast|slower|fell back|too short)/,
+  /(\d× as fast as plain decoding|did not pay|Too short).*✓ The same \d+ tokens\. \d+ passes of the large model instead of \d+/,
   /[1-9]\d* fell below the threshold and w(as|ere) escalated/,
 ] as const;
 

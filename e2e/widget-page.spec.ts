@@ -141,6 +141,10 @@ test('where reduced motion is wanted a recording is there at once', async ({ bro
   }, FIRST);
   await page.goto(PAGE);
   await expect(recording(page).getByRole('log')).toContainText('The answer is 52.');
+  // Its speed is that of another machine.
+  await expect(recording(page).getByText(/, recorded elsewhere$/)).toBeVisible();
+  await expect(recording(page).getByText('target passes', { exact: true })).toBeVisible();
+  await expect(recording(page).getByText('tokens/s')).toBeHidden();
   const seen = await page.evaluate(() => (globalThis as unknown as { seen: readonly string[] }).seen);
   expect(seen.filter((text) => text !== '' && !text.includes('The answer is 52.'))).toEqual([]);
   await page.close();

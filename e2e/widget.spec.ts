@@ -291,7 +291,7 @@ test('a device that is lost in the middle of an answer is replaced, and the answ
   expect(await send(page)).toContain('The answer is 84.');
   await expect(page.locator('body')).toHaveAttribute('data-note', /^The graphics card was lost\./);
   await expect(page.locator('outrider-chat .note')).toHaveCount(0);
-  await expect(page.locator('outrider-chat dt')).toHaveText(['tokens/s', 'tokens a round', 'tokens', 'passes']);
+  await expect(page.locator('outrider-chat dt')).toHaveText(['tokens/s', 'tokens a round', 'tokens', 'target passes']);
   await expect(page.getByRole('alert')).toHaveCount(0);
   await expect(page.getByRole('log').getByText(QUESTION)).toHaveCount(1);
 });

@@ -1,6 +1,7 @@
 // What an empty chat shows: the card of the loaded model, the system that suits it, and three examples that it can do.
 // The bundled models are offered nothing but word problems.
 import { catalogueEntry } from '../../src/catalogue/catalogue.ts';
+import { kindOf } from '../models/bundled-models.ts';
 import type { Choice } from '../models/family.ts';
 import { GENERAL_MODEL, SCOPE } from '../models/scope.ts';
 import { make, megabytes } from '../shared/elements.ts';
@@ -85,7 +86,11 @@ export const welcome = (loaded: Loaded | string, system: string, { ask }: Action
   }
   const { choice, family, bytes, context, text } = loaded;
   const bundled = isBundled(choice);
-  const facts = [family, `${megabytes(bytes)} on the device`, `${context.toLocaleString('en')} tokens of context`];
+  const facts = [
+    kindOf(choice, family),
+    `${megabytes(bytes)} in GPU memory`,
+    `${context.toLocaleString('en')} tokens of context`,
+  ];
   const raw = text === 'raw';
   const examples = bundled ? PROBLEMS : raw ? BEGINNINGS : GENERAL;
   const decoding = `Answers are decoded with “${system}”. Another system is chosen under Decoding.`;

@@ -61,7 +61,7 @@ export const roundFigure = async (): Promise<Drawing> => {
     node: make('div', { className: 'drawing' }, context, list),
     about:
       'Under each guess: the probability that the target gives it. ' +
-      `The whole answer took ${endOf(outcomeOf(events), outcomeOf(plain))}`,
+      `The whole answer took ${endOf(outcomeOf(events), outcomeOf(plain)).sentence}`,
     step: 2,
     last: SAYS.length - 1,
     draw(moment) {

@@ -22,12 +22,12 @@ export const routeFigure = async (end: () => void): Promise<Drawing> => {
     about: `${recording.problem.question} The judge is a reward model: it gives each step a probability of being right.`,
     step: STEP,
     last: DURATION / STEP,
-    draw: (moment) => draw(moment * STEP),
+    draw: (moment) => draw(moment * STEP, true),
     says(moment) {
       const seconds = moment * STEP;
       const at = scene.steps.findIndex(({ from, ended }) => from <= seconds && seconds < ended);
       const step = scene.steps[at];
-      if (!step) return scene.end;
+      if (!step) return `${scene.end.factor} ${scene.end.sentence}`;
       if (seconds < step.drafted) return `The small model writes step ${step.step}.`;
       if (seconds < step.judged) return `The judge reads step ${step.step}.`;
       return escalated[at] ? `Step ${step.step} is escalated: the target writes it anew.` : `Step ${step.step} stays.`;

@@ -1,6 +1,7 @@
 // The choice of a target: a bundled model, or one that the address names. The visitor's own models are in
 // own-models.ts.
 import { element, make, say } from '../shared/elements.ts';
+import { capitalised } from '../shared/words.ts';
 import type { Choice } from './family.ts';
 import { type Choose, OwnModels } from './own-models.ts';
 
@@ -26,7 +27,7 @@ export const startModels = (choose: Choose): OwnModels => {
   for (const [i, { name, title, weights, about }] of BUNDLED.entries()) {
     const checked = name === wanted || (i === 0 && !wanted);
     const radio = make('input', { type: 'radio', name: 'model', value: name, checked });
-    const size = `${(weights / 1e6).toFixed(weights < 1e6 ? 2 : 1)} M weights`;
+    const size = weightsOf(weights);
     const [heading, note] = [make('span', {}, title), make('small', {}, about)];
     list.append(
       make('label', { className: 'choice' }, radio, heading, make('span', { className: 'size' }, size), note),
@@ -51,6 +52,14 @@ export const bundledChoice = (name: string): Choice => ({ label: `the bundled ${
 
 const chosenBundled = (): Choice =>
   bundledChoice(document.querySelector<HTMLInputElement>('input[name=model]:checked')?.value ?? BUNDLED[0].name);
+
+const weightsOf = (weights: number): string => `${(weights / 1e6).toFixed(weights < 1e6 ? 2 : 1)} M weights`;
+
+/** What kind of model it is. A bundled one has a published architecture, and weights of its own. */
+export const kindOf = ({ source }: Choice, family: string): string => {
+  const bundled = BUNDLED.find(({ name }) => name === source);
+  return bundled ? `${weightsOf(bundled.weights)}, ${capitalised(family)}’s architecture, trained here` : family;
+};
 
 /** The bundled target, whose drafters and judges are bundled too. */
 export const wholeFamily = (): Choice => bundledChoice(BUNDLED[0].name);

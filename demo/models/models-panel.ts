@@ -56,7 +56,7 @@ export class ModelsPanel {
     this.#loaded.hidden = bundled || !target;
     this.#entry = null;
     if (bundled || !target) return;
-    const facts = [target.family, `${megabytes(target.bytes)} on the device`, `${target.context} tokens of context`];
+    const facts = [target.family, `${megabytes(target.bytes)} in GPU memory`, `${target.context} tokens of context`];
     this.#loaded.replaceChildren(make('strong', {}, choice.label), make('small', {}, facts.join(' · ')));
     remember(from);
     if (from?.kind === 'entry') this.#entry = (await catalogue()).catalogueEntry(from.id) ?? null;

@@ -1,9 +1,10 @@
-// The result of a race: passes first, which noise cannot move; whether the tokens are the same; then the speed, as the
-// median of several runs with its range.
+// The result of a race: the speed first, as the median of several runs with its range, and whether the tokens are the
+// same; then the passes, which noise cannot move, and the times.
 import { acceptanceLength, fold, METRICS } from '../../src/trace/index.ts';
-import { many } from '../shared/words.ts';
-import { brief, duration } from './figures.ts';
-import { type Outcome, rateOf } from './outcome.ts';
+import { capitalised } from '../shared/words.ts';
+import { duration } from './figures.ts';
+import { factorOf, type Outcome, type Pair, wholeMs } from './outcome.ts';
+import { passesText } from './passes.ts';
 
 /** What the page calls a baseline: the system that others race against. */
 export const baselineName = (baseline: string): string =>
@@ -20,35 +21,26 @@ export interface Terms {
 }
 
 export interface Finish {
-  /** “69 → 6 passes” */
-  readonly passes: string;
+  /** “2.09×”; “–” where no speed can be claimed. The sentence goes on from it. */
+  readonly factor: string;
+  /** “as fast as plain decoding here, after the first token. ✓ The same 70 tokens.” */
   readonly sentence: string;
-  /** Figures of both runs. */
+  /** “6 passes of the large model instead of 69, plus 6 of the drafter” */
+  readonly passes: string;
+  /** Times of both runs. */
   readonly facts: readonly string[];
 }
 
-/** One run of the system and one of the baseline, made one after the other. */
-export interface Pair {
-  readonly run: Outcome;
-  readonly plain: Outcome;
-}
-
-/** Smaller factors than this are called slower; those up to 1 are within the noise of a machine. */
+/** Factors of a run that fell back are told only below this: those up to 1 are within the noise of a machine. */
 const SLOWER_BELOW = 0.95;
 
 const sameness = ({ run, plain }: Pair, { greedy, exact }: Terms): string => {
   const different = plain.tokens.findIndex((token, i) => token !== run.tokens[i]);
   const same = different < 0 && plain.tokens.length === run.tokens.length;
-  if (same) return `✓ the same ${run.tokens.length} tokens${exact ? '' : ' this time'}`;
-  if (!exact) return 'different tokens, which an approximate system may give';
-  if (!greedy) return 'different tokens, drawn from the same distribution';
-  return `✗ different from token ${different < 0 ? plain.tokens.length + 1 : different + 1} on`;
-};
-
-/** The speed of a system divided by that of its baseline; null if either was too short to time. */
-const factorOf = ({ run, plain }: Pair): number | null => {
-  const [mine, theirs] = [rateOf(run), rateOf(plain)];
-  return mine === null || theirs === null ? null : mine / theirs;
+  if (same) return `✓ The same ${run.tokens.length} tokens${exact ? '' : ' this time'}`;
+  if (!exact) return 'Different tokens, which an approximate system may give';
+  if (!greedy) return 'Different tokens, drawn from the same distribution';
+  return `✗ Different from token ${different < 0 ? plain.tokens.length + 1 : different + 1} on`;
 };
 
 /** The pair with the median factor, of those that were timed. */
@@ -60,45 +52,43 @@ export const medianPair = (pairs: readonly Pair[]): Pair => {
 const fellBack = ({ events }: Outcome): boolean =>
   events.some((event) => event.type === 'fall-back' && event.to === 'plain');
 
-const speedOf = (pairs: readonly Pair[], { baseline, recorded = false }: Terms): string => {
+const speedOf = (pairs: readonly Pair[], { baseline, recorded = false }: Terms): Omit<Finish, 'passes' | 'facts'> => {
   const factors = pairs.map(factorOf).filter((factor) => factor !== null);
-  if (factors.length < pairs.length) return 'too short to time';
+  if (factors.length < pairs.length) return { factor: '–', sentence: 'Too short to time.' };
   const where = recorded ? 'where it was recorded' : 'here';
   const median = medianPair(pairs);
   const [least, most] = [Math.min(...factors), Math.max(...factors)].map((factor) => factor.toFixed(2));
   const factor = factorOf(median) ?? 1;
   const range = pairs.length > 1 ? ` (median of ${pairs.length}, from ${least} to ${most})` : '';
-  const name = baselineName(baseline);
-  const slower =
-    factor < SLOWER_BELOW ? `${Math.round(100 * (1 - factor))} % slower ${where} than ${name}${range}` : null;
+  const compared = `as fast as ${baselineName(baseline)} ${where}, after the first token${range}.`;
+  const told = { factor: `${factor.toFixed(2)}×`, sentence: compared };
+  if (!fellBack(median.run)) return told;
+  const why = `Drafting did not pay ${where}, so the run went on with plain decoding.`;
   // A gain would say that drafting paid, of a run that for the most part did not draft.
-  if (fellBack(median.run))
-    return slower
-      ? `${slower}: drafting did not pay, so the run fell back to it`
-      : `drafting did not pay ${where}, so the run fell back to plain decoding`;
-  return slower ?? `${factor.toFixed(2)}× as fast as ${name} ${where}${range}`;
+  return factor < SLOWER_BELOW ? { ...told, sentence: `${compared} ${why}` } : { factor: '–', sentence: why };
 };
 
-const passesOf = ({ events }: Outcome): number => fold(METRICS.target_passes, events);
+/** “558 ms against 1.17 s” */
+const against = ({ run, plain }: Pair, time: (outcome: Outcome) => number): string =>
+  [run, plain].map((outcome) => duration(time(outcome))).join(' against ');
 
-const factsOf = ({ run, plain }: Pair): readonly string[] => {
-  const [mine, theirs] = [rateOf(run), rateOf(plain)];
-  const times = [run, plain].map(({ events }) => duration(fold(METRICS.decode_ms, events)));
-  const tau = fold(acceptanceLength, run.events);
+const factsOf = (pair: Pair): readonly string[] => {
+  const tau = fold(acceptanceLength, pair.run.events);
+  const whole = wholeMs(pair.plain) / wholeMs(pair.run);
   return [
-    times.join(' against '),
-    ...(mine === null || theirs === null ? [] : [`${brief(mine)} against ${brief(theirs)} tokens/s`]),
+    `after the first token ${against(pair, ({ events }) => fold(METRICS.decode_ms, events))}`,
+    `whole answer ${against(pair, wholeMs)}${Number.isFinite(whole) ? ` (${whole.toFixed(2)}×)` : ''}`,
     ...(tau === null ? [] : [`acceptance length ${tau.toFixed(2)} tokens a round`]),
   ];
 };
 
-/** “69 → 6 passes”; “✓ The same 70 tokens, 2.10× as fast as plain decoding here (median of 3, from 1.98 to 2.15).” */
 export const finishOf = (pairs: readonly Pair[], terms: Terms): Finish => {
   const pair = medianPair(pairs);
-  const same = sameness(pair, terms).replace(/^([✓✗] )?(.)/, (_, sign = '', letter) => sign + letter.toUpperCase());
+  const { factor, sentence } = speedOf(pairs, terms);
   return {
-    passes: `${passesOf(pair.plain)} → ${many(passesOf(pair.run), 'pass', 'passes')}`,
-    sentence: `${same}; ${speedOf(pairs, terms)}.`,
+    factor,
+    sentence: `${sentence} ${sameness(pair, terms)}.`,
+    passes: `${capitalised(passesText(pair.run, pair.plain))}.`,
     facts: factsOf(pair),
   };
 };

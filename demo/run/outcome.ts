@@ -53,3 +53,21 @@ export const withProbabilities = (timed: Outcome, detailed: Outcome): Outcome =>
 
 /** Tokens per second after the first token; null if there were too few to measure. */
 export const rateOf = ({ events }: Outcome): number | null => fold(METRICS.tokens_per_second, events);
+
+/** One run of a system and one of its baseline, made one after the other. */
+export interface Pair {
+  readonly run: Outcome;
+  readonly plain: Outcome;
+}
+
+/** The speed of a system divided by that of its baseline; null if either was too short to time. */
+export const factorOf = ({ run, plain }: Pair): number | null => {
+  const [mine, theirs] = [rateOf(run), rateOf(plain)];
+  return mine === null || theirs === null ? null : mine / theirs;
+};
+
+/** Milliseconds of the whole answer: the prompt is read, and the tokens are written. */
+export const wholeMs = ({ events }: Outcome): number => {
+  const begins = events.find(({ type }) => type === 'run')?.at ?? 0; // it may have waited for another run
+  return Math.max(0, ...events.filter(({ type }) => type === 'commit').map(({ at }) => at)) - begins;
+};

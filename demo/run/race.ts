@@ -4,10 +4,10 @@ import type { TraceEvent } from '../../src/trace/index.ts';
 import { element, make, say } from '../shared/elements.ts';
 import { wantsStillness } from '../shared/stillness.ts';
 import { capitalised } from '../shared/words.ts';
-import { baselineName, finishOf, medianPair, type Pair, type Terms } from './finish.ts';
+import { baselineName, finishOf, medianPair, type Terms } from './finish.ts';
 import { Lane } from './lane.ts';
 import { LOGPROBS } from './moments.ts';
-import { type Outcome, outcomeOf, withProbabilities } from './outcome.ts';
+import { type Outcome, outcomeOf, type Pair, withProbabilities } from './outcome.ts';
 import type { Problem } from './problems.ts';
 import { replayed } from './replay-clock.ts';
 import type { RunView } from './run-view.ts';
@@ -145,7 +145,7 @@ export class Race {
   #begin(lanes: number, replay = ''): void {
     this.#lanes.dataset.count = `${lanes}`;
     say('replay', replay);
-    for (const id of ['finish-about', 'finish-passes']) say(id, '');
+    for (const id of ['finish-factor', 'finish-about', 'finish-passes']) say(id, '');
     element('finish-facts', HTMLUListElement).replaceChildren();
   }
 
@@ -155,7 +155,8 @@ export class Race {
   }
 
   #finished(pairs: readonly Pair[], entry: Entry): Pair {
-    const { passes, sentence, facts } = finishOf(pairs, entry);
+    const { factor, sentence, passes, facts } = finishOf(pairs, entry);
+    say('finish-factor', factor);
     say('finish-passes', passes);
     say('finish-about', sentence);
     element('finish-facts', HTMLUListElement).replaceChildren(...facts.map((text) => make('li', {}, text)));

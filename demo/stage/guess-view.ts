@@ -7,8 +7,10 @@ import {
   captionsOf,
   counterOf,
   type Drawn,
+  type DrawnScene,
   endLineOf,
   laneNode,
+  type Phase,
   squaresOf,
   textOf,
 } from './lane-view.ts';
@@ -60,14 +62,20 @@ const trayOf = (burst: Burst): Drawn => {
   };
 };
 
-/** Which moment of a round it is: guessing, checking, keeping or correcting. */
-const momentAt = (bursts: readonly Burst[], seconds: number): number | null => {
-  const burst = bursts.find(({ from, ended }) => from <= seconds && seconds < ended);
-  if (!burst) return null;
-  return [burst.checked, burst.decided, burst.corrected].filter((at) => at <= seconds).length;
-};
+/** Times of a burst in each of its phases. The last one is that of the target's own token, if there is one. */
+const stopsOf = ({ checked, decided, corrected, ended, own }: Burst): readonly number[] => [
+  checked - BEFORE,
+  (checked + decided) / 2,
+  decided,
+  ...(own ? [Math.max(corrected, ended - BEFORE)] : []),
+];
 
-export const guessView = (scene: Scene, names: Names): Drawn => {
+/** Seconds: so long before a phase ends, all of it is shown. */
+const BEFORE = 0.002;
+
+const BONUS = 'Bonus: every guess was right. The same pass gives one more token.';
+
+export const guessView = (scene: Scene, names: Names): DrawnScene => {
   const captions = captionsOf(names.captions);
   const parts: Drawn[] = [];
   const part = (drawn: Drawn): Drawn => {
@@ -88,14 +96,30 @@ export const guessView = (scene: Scene, names: Names): Drawn => {
   const squares = part(squaresOf(scene.system.passes));
   lanes.append(laneNode(names.system, names.systemAbout, count, ...content, squares.node));
   const end = endLineOf(scene.end);
+  /** Which moment of which round it is: guessing, checking, keeping or correcting. */
+  const momentAt = (seconds: number): { round: number; moment: number } | null => {
+    const round = scene.bursts.findIndex(({ from, ended }) => from <= seconds && seconds < ended);
+    const burst = scene.bursts[round];
+    if (!burst) return null;
+    return { round, moment: [burst.checked, burst.decided, burst.corrected].filter((at) => at <= seconds).length };
+  };
+  const phaseAt = (seconds: number): Phase | null => {
+    const at = momentAt(seconds);
+    const [name = '', , about = ''] = (at && names.captions[at.moment]) ?? [];
+    if (!at) return null;
+    const bonus = at.moment === 3 && scene.bursts[at.round]?.own?.source === 'bonus';
+    return { name: `Round ${at.round + 1}, ${bonus ? 'bonus' : name}`, about: bonus ? BONUS : about };
+  };
   return {
     node: make('div', { className: 'scene' }, captions.node, lanes, end.node),
-    draw(seconds) {
+    stops: scene.bursts.flatMap(stopsOf),
+    phaseAt,
+    draw(seconds, playing) {
       for (const { draw } of parts) draw(seconds);
       // The last round stays in its tray.
       last?.node.classList.toggle('on', seconds >= (scene.bursts.at(-1)?.from ?? 0));
-      captions.mark(momentAt(scene.bursts, seconds));
-      end.show(seconds >= DURATION - 1);
+      captions.mark(momentAt(seconds)?.moment ?? null);
+      end.show(seconds >= DURATION - 1, (playing ? null : phaseAt(seconds))?.about);
     },
   };
 };

@@ -2,9 +2,12 @@
 // shows what a stricter or milder judge would have decided, at what cost.
 import { make } from '../shared/elements.ts';
 import { HAND_OFF_CAPTIONS } from './captions.ts';
-import { decide, type HandOffScene, type HandOffStep, place, strictness, thresholdFor } from './hand-off.ts';
-import { captionsOf, counter, type Drawn, endLineOf, laneNode, passed, textOf } from './lane-view.ts';
+import { decide, type HandOffScene, type HandOffStep, strictness, thresholdFor } from './hand-off.ts';
+import { captionsOf, counter, type DrawnScene, endLineOf, laneNode, type Phase, passed, textOf } from './lane-view.ts';
 import { DURATION, shown } from './scene.ts';
+
+/** Seconds: so long before a phase ends, all of it is shown. */
+const BEFORE = 0.002;
 
 const TOKENS = 'Tokens, words or parts of words, that the large model has written.';
 const OTHER_THRESHOLD = 'The recorded scores, with another threshold than in that run.';
@@ -55,8 +58,8 @@ const cardOf = ({ step, draft, target, score, differs, from, drafted, judged, en
       node.classList.toggle('kept', decided && !handedOff);
       node.classList.toggle('judging', seconds >= drafted && !decided);
       node.classList.toggle('other', decided && other);
-      scale.style.setProperty('--score', `${100 * place(score ?? 0) * shareOf(seconds, drafted, judged)}%`);
-      scale.style.setProperty('--threshold', `${100 * place(threshold)}%`);
+      scale.style.setProperty('--score', `${100 * (score ?? 0) * shareOf(seconds, drafted, judged)}%`);
+      scale.style.setProperty('--threshold', `${100 * threshold}%`);
       const read = score === null ? 'no score' : `score ${score < 0.001 ? score.toPrecision(1) : score.toFixed(3)}`;
       const text = decided
         ? other
@@ -73,7 +76,7 @@ const cardOf = ({ step, draft, target, score, differs, from, drafted, judged, en
 const milliseconds = (ms: number): string => `${Math.round(ms)} ms`;
 
 /** `touched`: called when the slider moves, to show the end. */
-export const handOffView = (scene: HandOffScene, touched: () => void): Drawn => {
+export const handOffView = (scene: HandOffScene, touched: () => void): DrawnScene => {
   const { rule, cost } = scene;
   const captions = captionsOf(HAND_OFF_CAPTIONS);
   const plainCount = counter('tokens', TOKENS);
@@ -145,20 +148,32 @@ export const handOffView = (scene: HandOffScene, touched: () => void): Drawn => 
     strict,
   );
   const end = endLineOf(scene.end);
+  /** Which moment of which step it is: writing, judging, keeping or handing off. */
+  const momentAt = (seconds: number): { step: number; moment: number } | null => {
+    const step = scene.steps.findIndex(({ from, ended }) => from <= seconds && seconds < ended);
+    const now = scene.steps[step];
+    if (!now) return null;
+    if (seconds < now.judged) return { step, moment: seconds < now.drafted ? 0 : 1 };
+    return { step, moment: decide(scene, threshold).handedOff[step] ? 3 : 2 };
+  };
+  const phaseAt = (seconds: number): Phase | null => {
+    const now = momentAt(seconds);
+    const [name = '', , about = ''] = (now && HAND_OFF_CAPTIONS[now.moment]) ?? [];
+    return now && { name: `Step ${now.step + 1}, ${name}`, about };
+  };
   return {
     node: make('div', { className: 'scene' }, captions.node, lanes, end.node),
-    draw(seconds) {
+    stops: scene.steps.flatMap(({ drafted, judged, ended }) => [drafted, judged, ended].map((time) => time - BEFORE)),
+    phaseAt,
+    draw(seconds, playing) {
       at = seconds;
       plain.draw(seconds);
       plainCount.show(passed(times, seconds));
       show();
       const recorded = threshold === scene.threshold;
-      end.show(seconds >= DURATION - 1 && recorded, recorded ? undefined : OTHER_THRESHOLD);
-      const now = scene.steps.find(({ from, ended }) => from <= seconds && seconds < ended);
-      if (!now) captions.mark(null);
-      else if (seconds < now.drafted) captions.mark(0);
-      else if (seconds < now.judged) captions.mark(1);
-      else captions.mark(decide(scene, threshold).handedOff[scene.steps.indexOf(now)] ? 3 : 2);
+      const phase = playing ? null : phaseAt(seconds);
+      end.show(seconds >= DURATION - 1 && recorded, phase?.about ?? (recorded ? undefined : OTHER_THRESHOLD));
+      captions.mark(momentAt(seconds)?.moment ?? null);
     },
   };
 };

@@ -4,7 +4,7 @@ import { fold, METRICS, type ThresholdRule, type TraceEvent } from '../../src/tr
 import { answerOf, outcomeOf } from '../run/outcome.ts';
 import { finalNumber } from '../run/problems.ts';
 import { isEscalated, readSteps, stepText } from '../run/steps.ts';
-import { type LaneScene, laneOf, likeOf, spanOf, warp } from './scene.ts';
+import { type End, type LaneScene, laneOf, likeOf, spanOf, warp } from './scene.ts';
 
 export interface HandOffStep {
   readonly step: number;
@@ -30,7 +30,7 @@ export interface HandOffScene {
   readonly threshold: number;
   readonly plain: LaneScene;
   readonly steps: readonly HandOffStep[];
-  readonly end: string;
+  readonly end: End;
   /** Milliseconds, as recorded. */
   readonly cost: { readonly draft: number; readonly judge: number; readonly token: number; readonly alone: number };
   readonly tokens: number;
@@ -60,7 +60,7 @@ export const handOffOf = (
   const at = (ms: number): number => time(ms - start);
   const plainTokens = fold(METRICS.tokens, plain);
   const plainMs = fold(METRICS.decode_ms, plain);
-  return {
+  const scene = {
     rule,
     threshold: first.threshold,
     plain: laneOf(plain, time),
@@ -80,7 +80,6 @@ export const handOffOf = (
         ended: at(ends[i]?.at ?? start),
       };
     }),
-    end: `${ends.reduce((sum, { by, tokens }) => sum + (by === 'target' ? tokens : 0), 0)} tokens of the large model instead of ${plainTokens}, ${likeOf(outcomeOf(events), outcomeOf(plain))}.`,
     cost: {
       draft: candidates.reduce((sum, { ms }) => sum + ms, 0),
       judge: routes.reduce((sum, { judge_ms: ms = 0 }) => sum + ms, 0),
@@ -90,18 +89,24 @@ export const handOffOf = (
     tokens: steps.reduce((sum, { tokens }) => sum + tokens, 0),
     answers: { target: finalNumber(answerOf(plain)), draft: finalNumber(answerOf(alone)) },
   };
+  const large = ends.reduce((sum, { by, tokens }) => sum + (by === 'target' ? tokens : 0), 0);
+  const { totalMs } = decide(scene, scene.threshold);
+  const like = likeOf(outcomeOf(events), outcomeOf(plain));
+  const tokens = `${large} tokens of the large model instead of ${plainTokens}`;
+  const sentence = `as fast after the prompt in this recording, the judge included, ${like}: ${tokens}.`;
+  return { ...scene, end: { factor: `${(plainMs / totalMs).toFixed(2)}×`, sentence } };
 };
 
 /** The slider is even in the log-odds of the threshold: scores crowd near 0 and 1. */
 const STEEP = 8;
 
-/** Where a probability is on the scale, from 0 to 1. */
+/** Where a probability is on the slider, from 0 to 1. */
 export const place = (probability: number): number => {
   const odds = Math.log(probability / (1 - probability));
   return Math.min(1, Math.max(0, (odds / STEEP + 1) / 2));
 };
 
-/** The probability at a place of the scale. */
+/** The probability at a place of the slider. */
 export const thresholdAt = (position: number): number => 1 / (1 + Math.exp(-STEEP * (2 * position - 1)));
 
 /** How strict a threshold is, from 0 to 1: with rewards a high one is strict, with routers a low one. */
@@ -128,7 +133,10 @@ export interface Decided {
  * What a judge with this threshold decides, by the recorded scores. The answer is the target's if every kept step is
  * the one that the target writes too, and the draft's if nothing is handed off from the first different step on.
  */
-export const decide = ({ rule, steps, cost, answers }: HandOffScene, threshold: number): Decided => {
+export const decide = (
+  { rule, steps, cost, answers }: Pick<HandOffScene, 'rule' | 'steps' | 'cost' | 'answers'>,
+  threshold: number,
+): Decided => {
   const handedOff = steps.map(({ score }) => isEscalated(rule, score, threshold));
   const targetTokens = steps.reduce((sum, { tokens }, i) => sum + (handedOff[i] ? tokens : 0), 0);
   const targetMs = targetTokens * cost.token;

@@ -5,11 +5,28 @@ import { tokenSpan } from '../run/lane.ts';
 import { hasRoomForLetter, LETTERS } from '../run/votes.ts';
 import { make } from '../shared/elements.ts';
 import { hinted } from '../shared/hints.ts';
-import type { LaneScene } from './scene.ts';
+import type { End, LaneScene } from './scene.ts';
 
 export interface Drawn {
   readonly node: HTMLElement;
   draw(seconds: number): void;
+}
+
+/** What a moment of a scene shows: “Round 2, keep”, and a sentence. */
+export interface Phase {
+  readonly name: string;
+  readonly about: string;
+}
+
+/** A scene, which can be gone through from phase to phase. */
+export interface DrawnScene {
+  readonly node: HTMLElement;
+  /** `playing`: what is shown changes too fast for a sentence. */
+  draw(seconds: number, playing: boolean): void;
+  /** A time in each phase, ascending. */
+  readonly stops: readonly number[];
+  /** Null between rounds. */
+  phaseAt(seconds: number): Phase | null;
 }
 
 const PASSES =
@@ -68,9 +85,13 @@ export const textOf = ({ marks }: LaneScene, marked: boolean): Drawn => {
   };
 };
 
-/** The result in a sentence. Until it is shown another stands in its place, so that there is no hole. */
-export const endLineOf = (text: string): { readonly node: HTMLElement; show(on: boolean, instead?: string): void } => {
-  const node = make('p', { className: 'stage-end' }, make('strong', {}, text));
+/** The result. Until it is shown a sentence stands in its place, so that there is no hole. */
+export const endLineOf = ({
+  factor,
+  sentence,
+}: End): { readonly node: HTMLElement; show(on: boolean, instead?: string): void } => {
+  const figure = factor === null ? [] : [make('b', { className: 'stage-factor' }, factor), ' '];
+  const node = make('p', { className: 'stage-end' }, make('strong', {}, ...figure, sentence));
   return {
     node,
     show(on, instead = 'At its end the recording compares what both took. All figures were measured.') {

@@ -5,12 +5,16 @@ import { wantsStillness } from '../shared/stillness.ts';
 /** Milliseconds between two pictures, at least: each repaints much of the page, often while a model loads. */
 const FRAME = 60;
 
+/** Seconds: moments closer than this are the same. */
+const SAME = 0.001;
+
 export interface Controls {
   readonly button: HTMLButtonElement;
   readonly slider: HTMLInputElement;
   /** Seconds. */
   readonly duration: number;
-  draw(seconds: number): void;
+  /** `playing`: it goes on from there. */
+  draw(seconds: number, playing: boolean): void;
   /** What a screen reader says for a moment; default: its time. */
   says?(seconds: number): string;
 }
@@ -64,6 +68,17 @@ export class Player {
     this.#label();
   }
 
+  /** Goes to the next of these ascending moments, or with `back` to the one before; returns its time. */
+  step(moments: readonly number[], back: boolean): number {
+    this.#playing = false;
+    const { duration } = this.#controls;
+    const next = back
+      ? (moments.findLast((moment) => moment < this.#at - SAME) ?? 0)
+      : (moments.find((moment) => moment > this.#at + SAME) ?? duration);
+    this.show(next);
+    return next;
+  }
+
   end(): void {
     this.#playing = false;
     this.show(this.#controls.duration);
@@ -76,7 +91,7 @@ export class Player {
     slider.value = `${at}`;
     slider.ariaValueText = this.#controls.says?.(at) ?? `${at.toFixed(1)} of ${duration} seconds`;
     this.#label();
-    this.#controls.draw(at);
+    this.#controls.draw(at, this.#playing);
   }
 
   #label(): void {

@@ -1,12 +1,12 @@
 // A scene of the stage: a run and its baseline, laid out in time. Both lanes share one clock, that of the recorded
 // times from the first token on; the first round with a rejected draft is stretched so that it can be followed.
 import { SYSTEMS } from '../../src/index.ts';
-import { fold, METRICS, type TraceEvent } from '../../src/trace/index.ts';
-import { type Outcome, outcomeOf } from '../run/outcome.ts';
+import { METRICS, type TraceEvent } from '../../src/trace/index.ts';
+import { factorOf, type Outcome, outcomeOf } from '../run/outcome.ts';
+import { passesText } from '../run/passes.ts';
 import { type DecodedRound, RoundReader, statusesOf, type TokenStatus, visible } from '../run/rounds.ts';
 import { LETTERS, memberOf, type VotedToken, votesOf } from '../run/votes.ts';
 import { percent } from '../shared/percent.ts';
-import { many } from '../shared/words.ts';
 
 /** Seconds. */
 export const DURATION = 12;
@@ -54,8 +54,8 @@ export interface Scene {
   readonly plain: LaneScene | null;
   readonly system: LaneScene;
   readonly bursts: readonly Burst[];
-  /** The result in a sentence, computed from both runs. */
-  readonly end: string;
+  /** The result, computed from both runs. */
+  readonly end: End;
 }
 
 interface TimedRound {
@@ -149,11 +149,25 @@ export const likeOf = (run: Outcome, plain: Outcome): string => {
   return same ? `word for word the same${exact ? '' : ' this time'}` : 'and other words';
 };
 
-/** “6 passes of the large model instead of 69, word for word the same.” */
-export const endOf = (run: Outcome, plain: Outcome | null): string => {
-  const words = `${many(fold(METRICS.target_passes, run.events), 'pass', 'passes')} of the large model`;
-  if (!plain) return `${words} for ${run.tokens.length} tokens.`;
-  return `${words} instead of ${fold(METRICS.target_passes, plain.events)}, ${likeOf(run, plain)}.`;
+/** The result: a large figure, if there is one, and the sentence that goes on from it. */
+export interface End {
+  /** “2.28×” */
+  readonly factor: string | null;
+  readonly sentence: string;
+}
+
+/**
+ * “6 passes of the large model instead of 69, plus 6 of the drafter, word for word the same.” `timed`: both were made to
+ * be compared, one after the other, so their speeds count.
+ */
+export const endOf = (run: Outcome, plain: Outcome | null, timed = false): End => {
+  const passes = passesText(run, plain);
+  if (!plain) return { factor: null, sentence: `${passes} for ${run.tokens.length} tokens.` };
+  const like = likeOf(run, plain);
+  const factor = timed ? factorOf({ run, plain }) : null;
+  if (factor === null) return { factor: null, sentence: `${passes}, ${like}.` };
+  const fast = 'as fast after the first token in this recording';
+  return { factor: `${factor.toFixed(2)}×`, sentence: `${fast}, ${like}: ${passes}.` };
 };
 
 const firstTokenOf = (events: readonly TraceEvent[]): number => events.find(({ type }) => type === 'commit')?.at ?? 0;
@@ -180,7 +194,11 @@ export const laneOf = (events: readonly TraceEvent[], time: (ms: number) => numb
   return { marks, passes: passesOf(events, at) };
 };
 
-export const sceneOf = (events: readonly TraceEvent[], plainEvents: readonly TraceEvent[] | null = null): Scene => {
+export const sceneOf = (
+  events: readonly TraceEvent[],
+  plainEvents: readonly TraceEvent[] | null = null,
+  timed = false,
+): Scene => {
   const rounds = roundsOf(events);
   const first = firstTokenOf(events);
   const rejecting = rounds.findIndex(({ round }) => statusesOf(round).includes('rejected'));
@@ -209,6 +227,6 @@ export const sceneOf = (events: readonly TraceEvent[], plainEvents: readonly Tra
     plain: plainEvents && laneOf(plainEvents, time),
     system: { marks, passes: passesOf(events, (at) => passed(time(at - first))) },
     bursts,
-    end: endOf(outcomeOf(events), plainEvents && outcomeOf(plainEvents)),
+    end: endOf(outcomeOf(events), plainEvents && outcomeOf(plainEvents), timed),
   };
 };

@@ -1,7 +1,7 @@
 // The scenes of the recordings: what happens when, the sentences at their ends, and what a judge decides.
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import type { TraceEvent } from '../../src/trace/index.ts';
+import { fold, METRICS, type TraceEvent } from '../../src/trace/index.ts';
 import { decide, handOffOf, place, thresholdAt, thresholdFor } from './hand-off.ts';
 import { DURATION, sceneOf, warp } from './scene.ts';
 
@@ -27,13 +27,20 @@ describe('the clock of a scene', () => {
 
 describe('a speculative run', () => {
   const [run, plain] = [recording('problem-1'), recording('problem-1-plain')];
-  const scene = sceneOf(run, plain);
+  const scene = sceneOf(run, plain, true);
 
-  test('ends on a sentence that is computed from both runs', () => {
-    const sentence = `${passesOf(run)} passes of the large model instead of ${passesOf(plain)}, word for word the same.`;
-    expect(scene.end).toBe(sentence);
+  test('ends on the speed and a sentence, which are computed from both runs', () => {
+    const drafts = fold(METRICS.draft_passes, run);
+    const passes = `${passesOf(run)} passes of the large model instead of ${passesOf(plain)}, plus ${drafts} of the drafter`;
+    const [mine = 0, theirs = 0] = [run, plain].map((events) => fold(METRICS.tokens_per_second, events) ?? 0);
+    expect(scene.end).toEqual({
+      factor: `${(mine / theirs).toFixed(2)}×`,
+      sentence: `as fast after the first token in this recording, word for word the same: ${passes}.`,
+    });
+    // Runs that were not made to be compared have no speed-up.
+    expect(sceneOf(run, plain).end).toEqual({ factor: null, sentence: `${passes}, word for word the same.` });
     const other = plain.map((event) => (event.type === 'commit' ? { ...event, tokens: [1] } : event));
-    expect(sceneOf(run, other).end).toContain('and other words');
+    expect(sceneOf(run, other).end.sentence).toContain('and other words');
   });
 
   test('both lanes end with the same text, and their tokens appear in order', () => {

@@ -11,7 +11,7 @@ import { GUESS_CAPTIONS, VOTE_CAPTIONS } from './captions.ts';
 import { guessView, type Names } from './guess-view.ts';
 import { handOffOf } from './hand-off.ts';
 import { handOffView } from './hand-off-view.ts';
-import type { Drawn } from './lane-view.ts';
+import type { DrawnScene } from './lane-view.ts';
 import { Player } from './player.ts';
 import { DURATION, sceneOf } from './scene.ts';
 import './stage.css';
@@ -19,6 +19,12 @@ import './stage.css';
 /** Each act is a recording of this system. */
 const ACTS = { guess: 'dflash', 'hand-off': 'rsd', vote: 'cos' } as const;
 type Act = keyof typeof ACTS;
+
+const HEADLINES: Readonly<Record<Act, string>> = {
+  guess: 'A small model guesses ahead; the large one checks.',
+  'hand-off': 'A small model writes; a judge calls the large one.',
+  vote: 'Three models vote on every token.',
+};
 
 const isAct = (name: string): name is Act => Object.hasOwn(ACTS, name);
 
@@ -34,7 +40,7 @@ const GUESS: Names = {
 
 const VOTE: Names = {
   plain: 'Three models vote on every token',
-  plainAbout: 'The token with the highest average probability wins.',
+  plainAbout: 'The best average wins.',
   system: 'They propose for each other',
   systemAbout: '',
   captions: VOTE_CAPTIONS,
@@ -52,7 +58,9 @@ const modelsOf = (events: readonly TraceEvent[]): ModelNames => {
   return run?.models ?? {};
 };
 
-interface View extends Drawn {
+interface View extends DrawnScene {
+  /** What it shows, in a sentence. */
+  readonly headline: string;
   /** Where the run was made. */
   readonly about: string;
   /** What to run on this machine to see the same. */
@@ -67,7 +75,7 @@ interface OwnRun {
 }
 
 /** The problem comes first, and the act decides how large the type is. */
-const introduce = ({ node }: Drawn, act: Act, question: string): void => {
+const introduce = ({ node }: DrawnScene, act: Act, question: string): void => {
   node.dataset.act = act;
   node.prepend(make('p', { className: 'stage-problem' }, question));
 };
@@ -78,7 +86,11 @@ export class Stage {
     button: element('stage-play', HTMLButtonElement),
     slider: element('stage-at', HTMLInputElement),
     duration: DURATION,
-    draw: (seconds) => this.#shown?.draw(seconds),
+    draw: (seconds, playing) => this.#shown?.draw(seconds, playing),
+    says: (seconds) => {
+      const phase = this.#shown?.phaseAt(seconds)?.name;
+      return `${phase ? `${phase}, ` : ''}${seconds.toFixed(2)} of ${DURATION} seconds`;
+    },
   });
   readonly #views = new Map<string, View>();
   /** Acts that are made or being made. */
@@ -91,6 +103,17 @@ export class Stage {
     this.#switch.addEventListener('change', ({ target }) => {
       if (target instanceof HTMLInputElement && isAct(target.value)) void this.play(target.value);
     });
+    element('stage-back', HTMLButtonElement).addEventListener('click', () => this.#step(true));
+    element('stage-next', HTMLButtonElement).addEventListener('click', () => this.#step(false));
+  }
+
+  /** Goes to the next phase of a round, or to the one before, and says what happens in it. */
+  #step(back: boolean): void {
+    const shown = this.#shown;
+    if (!shown) return;
+    const at = this.#player.step(shown.stops, back);
+    const phase = shown.phaseAt(at);
+    say('stage-says', at === 0 ? 'The beginning' : phase ? `${phase.name}. ${phase.about}` : 'The end');
   }
 
   /** Plays the recording of an act from its beginning. */
@@ -112,6 +135,7 @@ export class Stage {
     const drawn = guessView(sceneOf(run.events, plain?.events), names);
     const view = {
       ...drawn,
+      headline: `${title} on this machine`,
       about: `${title}, run on this machine${device && ` (${device})`}, in slow motion.`,
       recording: null,
     };
@@ -133,7 +157,7 @@ export class Stage {
     this.#player.end();
   }
 
-  #add({ node }: Drawn): void {
+  #add({ node }: DrawnScene): void {
     this.#scenes.append(node);
   }
 
@@ -143,6 +167,7 @@ export class Stage {
       node.inert = node !== view.node;
     }
     this.#shown = view;
+    say('stage-title', view.headline);
     say('stage-about', view.about);
     this.#player.start();
   }
@@ -165,6 +190,7 @@ export class Stage {
     if (!drawn) return null;
     const view = {
       ...drawn,
+      headline: HEADLINES[act],
       about: `Recorded on ${placeOf(device)}, without a GPU, and slowed down. It plays without a model.`,
       recording: found,
     };
@@ -174,7 +200,7 @@ export class Stage {
     return view;
   }
 
-  #guess(act: Act, run: readonly TraceEvent[], plain: readonly TraceEvent[]): Drawn {
+  #guess(act: Act, run: readonly TraceEvent[], plain: readonly TraceEvent[]): DrawnScene {
     const together = (events: readonly TraceEvent[]): string =>
       `Passes of all models: ${fold(METRICS.passes, events)}.`;
     const vote = {
@@ -182,10 +208,10 @@ export class Stage {
       plainAbout: `${VOTE.plainAbout} ${together(plain)}`,
       systemAbout: `${membersOf(modelsOf(run))}. ${together(run)}`,
     };
-    return guessView(sceneOf(run, plain), act === 'vote' ? vote : GUESS);
+    return guessView(sceneOf(run, plain, true), act === 'vote' ? vote : GUESS);
   }
 
-  #handOff(run: readonly TraceEvent[], plain: readonly TraceEvent[], alone: readonly TraceEvent[]): Drawn | null {
+  #handOff(run: readonly TraceEvent[], plain: readonly TraceEvent[], alone: readonly TraceEvent[]): DrawnScene | null {
     const scene = handOffOf(run, plain, alone);
     return scene && handOffView(scene, () => this.#player.end());
   }

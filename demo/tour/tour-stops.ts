@@ -132,9 +132,9 @@ export const createTour = (): readonly Stop[] => {
         if (!raced) return null;
         const { run, plain } = raced;
         const terms = { greedy: true, exact: true, baseline: 'autoregressive' };
-        const { passes, sentence } = finishOf([{ run, plain }], terms);
+        const { factor, sentence, passes } = finishOf([{ run, plain }], terms);
         return (
-          `${passes} of the target. ${sentence} ` +
+          `${factor === '–' ? '' : `${factor} `}${sentence} ${passes} ` +
           'Passes do not depend on the machine; the speed does. ' +
           'The acceptance length is the number of tokens committed per round. ' +
           'Speculation changes when the target runs, not what it answers.'

@@ -66,7 +66,7 @@ const createFigures = (): readonly Figure[] => [
     value.toFixed(value < 9.995 ? 2 : 1),
   ),
   figure('tokens', 'Tokens of the answer', METRICS.tokens, String),
-  figure('passes', 'Passes of the target after the prompt', METRICS.target_passes, String),
+  figure('target passes', 'Passes of the target after the prompt', METRICS.target_passes, String),
 ];
 
 /** The figures before the first answer. */

@@ -102,6 +102,8 @@ export class View {
   /** Below the answer while the models are loaded again. The status tells it to screen readers. */
   readonly #lost = make('p', { part: 'note', className: 'note' }, LOST);
   #running = false;
+  /** The answer is that of a recording. */
+  #recorded = false;
   #question: HTMLElement | null = null;
   #answer: AnswerView | null = null;
   /** Questions that are part of the conversation: their answers were finished. */
@@ -148,7 +150,8 @@ export class View {
     this.#settings = settings;
     this.#panel.ariaLabel = label;
     this.#title.textContent = label;
-    this.#state.textContent = mode === 'replay' ? 'a recording' : system;
+    this.#state.textContent = mode === 'replay' ? '' : system;
+    if (!this.#answer) this.#show(mode === 'replay');
     this.#hint.textContent =
       mode === 'replay'
         ? 'A recorded run, replayed without a GPU.'
@@ -160,6 +163,12 @@ export class View {
     this.#label();
   }
 
+  /** A recording's speed is that of another machine: it is not shown. */
+  #show(recorded: boolean): void {
+    this.#recorded = recorded;
+    this.#figures.classList.toggle('replay', recorded);
+  }
+
   /** Something is being done, which the button stops. */
   busy(): void {
     this.#running = true;
@@ -167,7 +176,8 @@ export class View {
   }
 
   /** A question, and room for its answer. The one before it goes if it was not answered: it may be asked again. */
-  begin(prompt: string): void {
+  begin(prompt: string, recorded = false): void {
+    this.#show(recorded);
     if (this.#unanswered) this.withdraw();
     this.#log.querySelector('.note')?.remove();
     this.#empty.remove();
@@ -192,7 +202,8 @@ export class View {
       this.#status.textContent = 'The answer goes on.';
       this.#lost.remove();
     }
-    if (event.type === 'run') this.#state.textContent = event.system;
+    if (event.type === 'run')
+      this.#state.textContent = `${event.system}${this.#recorded ? ', recorded elsewhere' : ''}`;
     this.#answer?.add(event);
     if (event.type === 'done') this.#end(REASONS[event.finish_reason]);
     if (event.type === 'commit' || event.type === 'done') this.#follow(following);
