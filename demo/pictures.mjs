@@ -41,6 +41,7 @@ for (const scheme of /** @type {const} */ (['light', 'dark'])) {
   await page.emulateMedia({ colorScheme: scheme });
   await page.locator('#stage-at').fill('3'); // the first guesses have been checked
   await page.locator('.scene.current .chip.own.on').waitFor();
+  await page.locator('#stage-at').blur();
   await shoot(`stage-${scheme}`, '#stage');
 }
 await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
