@@ -5,6 +5,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
 import { build, preview } from 'vite';
 import { findChromium, onPath } from '../.ci/machine.mjs';
 
@@ -14,17 +15,29 @@ const HELP = `npm start [-- OPTIONS]
   --port N      serve on port N (default 4173, or the next that is free)
   --no-open     only serve`;
 
-const args = process.argv.slice(2);
-const unknown = args.find(
-  (arg, i) => !['--software', '--port', '--no-open', '--help'].includes(arg) && args[i - 1] !== '--port',
-);
-if (args.includes('--help') || unknown) {
-  if (unknown) console.error(`unknown option ${unknown}`);
+/** @param {string} wrong @returns {never} */
+const refuse = (wrong) => {
+  console.error(`${wrong}\n${HELP}`);
+  process.exit(2);
+};
+
+const read = () => {
+  const flag = /** @type {const} */ ({ type: 'boolean', default: false });
+  const port = /** @type {const} */ ({ type: 'string', default: '4173' });
+  try {
+    return parseArgs({ options: { software: flag, port, 'no-open': flag, help: flag } }).values;
+  } catch (error) {
+    return refuse(/** @type {Error} */ (error).message);
+  }
+};
+const options = read();
+if (options.help) {
   console.log(HELP);
-  process.exit(unknown ? 2 : 0);
+  process.exit(0);
 }
-const software = args.includes('--software');
-const port = args.includes('--port') ? Number(args[args.indexOf('--port') + 1]) : 4173;
+const { software } = options;
+if (!/^\d{1,5}$/.test(options.port) || Number(options.port) > 65535) refuse(`--port ${options.port} is no port`);
+const port = Number(options.port);
 
 /** A Linux machine with a GPU has a render node that is not a virtual display's. */
 const hasGpu =
@@ -68,6 +81,6 @@ if (!hasGpu && !software)
 or start it yourself with
   chromium ${SOFTWARE_FLAGS.join(' ')} ${url}`);
 if (software) openSoftware(url);
-else if (hasScreen && !args.includes('--no-open')) openBrowser(url);
+else if (hasScreen && !options['no-open']) openBrowser(url);
 
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(0));
