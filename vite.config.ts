@@ -36,7 +36,7 @@ const CHUNKS = {
       name: 'shared',
       test: /src\/(base\/(check-signal|errors|is-object|refuse|shown)|engine\/bundled|weights\/files\/persist)\.ts$/,
     },
-    { name: 'answer', test: /src\/text\/answer-format\.ts$/ }, // the facades read answers too
+    { name: 'facades', test: /src\/text\/(answer-format|message-content)\.ts$/ }, // they read answers and messages too
     { name: 'engine', test: /src\/engine\/engine\.ts$/ },
   ],
 };

@@ -218,7 +218,7 @@ test('an unused import costs nothing, and a facade does not bring the engine', a
     'ai-sdk': 27_000,
     'prompt-api': 31_000,
     'prompt-api-polyfill': 32_000,
-    openai: 39_000,
+    openai: 39_500,
   };
   for (const [name, limit] of Object.entries(limits))
     expect(await size(`import * as all from 'outrider/${name}'; globalThis.all = all;`), name).toBeLessThan(
