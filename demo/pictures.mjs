@@ -39,8 +39,8 @@ const run = async (button) => {
 await page.goto(address);
 for (const scheme of /** @type {const} */ (['light', 'dark'])) {
   await page.emulateMedia({ colorScheme: scheme });
-  await page.locator('#stage-at').fill('3'); // the first guesses have been checked
-  await page.locator('.scene.current .chip.own.on').waitFor();
+  await page.locator('#stage-at').fill('12'); // the end, which compares both
+  await page.locator('.scene.current .stage-factor').waitFor();
   await page.locator('#stage-at').blur();
   await shoot(`stage-${scheme}`, '#stage');
 }
@@ -69,7 +69,7 @@ await page.locator('#quick:enabled').click();
 await page.locator('#status', { hasText: 'Finished' }).waitFor();
 await shoot('benchmark');
 await page.goto(`${address}widget.html`);
-await page.locator('outrider-chat[trace]').first().getByText('The answer is').waitFor();
+await page.locator('outrider-chat[trace]').first().getByText('The answer is complete').waitFor({ state: 'attached' });
 await shoot('widget-light');
 const losing = await browser.newPage({ viewport: { width: 1280, height: 900 }, colorScheme: 'light' });
 await listenForLoss(losing);
