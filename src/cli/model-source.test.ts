@@ -4,7 +4,10 @@ import { join } from 'node:path';
 import { afterEach, expect, it, vi } from 'vitest';
 import { modelSource, readModelName } from './model-source.ts';
 
-afterEach(() => vi.unstubAllGlobals());
+afterEach(() => {
+  vi.unstubAllGlobals();
+  vi.unstubAllEnvs();
+});
 
 it('a repository whose list cannot be fetched stands for the file that was chosen of it before', async () => {
   vi.stubEnv('OUTRIDER_STORE', join(mkdtempSync(join(tmpdir(), 'outrider-')), 'store'));
@@ -19,7 +22,6 @@ it('a repository whose list cannot be fetched stands for the file that was chose
   await expect(modelSource('owner/other', terminal)).rejects.toMatchObject({ code: 'download-failed' });
   vi.stubGlobal('fetch', async () => new Response(null, { status: 404 }));
   await expect(modelSource('owner/name', terminal)).rejects.toThrow('there is no public model');
-  vi.unstubAllEnvs();
 });
 
 it('a model may be named with a precision of its own', () => {

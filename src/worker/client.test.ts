@@ -15,6 +15,7 @@ import { serve } from './service.ts';
 
 const close: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
+  vi.unstubAllGlobals();
   vi.useRealTimers();
   for (const end of close.splice(0)) await end();
 });
@@ -37,6 +38,18 @@ const collect = async (engine: Engine, request: Parameters<Engine['run']>[0], si
 };
 
 const request = { prompt: { tokens: [1, 2, 3] }, temperature: 1, seed: 5, maxTokens: 30 };
+
+/** A worker that refuses every load, and what it was asked to load. */
+const watched = () => {
+  const seen: unknown[] = [];
+  const { port1, port2: worker } = new MessageChannel();
+  const load = async (models: unknown, _: unknown, port: MessagePort) => {
+    seen.push(models);
+    port.postMessage({ fault: { code: 'aborted', message: 'seen enough', hint: '' } });
+  };
+  expose({ ...serve(createEngine()), load }, port1);
+  return { seen, worker };
+};
 
 describe('an engine in a worker', () => {
   it('streams the same events as in the page', async () => {
@@ -126,17 +139,8 @@ describe('an engine in a worker', () => {
   });
 
   it('resolves bundled names on the page, whose address the worker does not know', async () => {
-    const seen: unknown[] = [];
-    const { port1, port2 } = new MessageChannel();
-    const watching = {
-      ...serve(createEngine()),
-      load: async (models: unknown, _: unknown, port: MessagePort) => {
-        seen.push(models);
-        port.postMessage({ fault: { code: 'aborted', message: 'seen enough', hint: '' } });
-      },
-    };
-    expose(watching, port1);
-    const client = connect({ worker: port2, base: 'https://example.org/demo/index.html' });
+    const { seen, worker } = watched();
+    const client = connect({ worker, base: 'https://example.org/demo/index.html' });
     close.push(() => client.close());
     await expect(client.load({ target: 'target', draft: 'draft' })).rejects.toMatchObject({ message: 'seen enough' });
     expect(bundledSource('draft', 'https://example.org/demo/')).toMatchObject({
@@ -152,18 +156,9 @@ describe('an engine in a worker', () => {
   });
 
   it('takes relative addresses as the page means them, and refuses what is none', async () => {
-    const seen: unknown[] = [];
-    const { port1, port2 } = new MessageChannel();
-    const watching = {
-      ...serve(createEngine()),
-      load: async (models: unknown, _: unknown, port: MessagePort) => {
-        seen.push(models);
-        port.postMessage({ fault: { code: 'aborted', message: 'seen enough', hint: '' } });
-      },
-    };
-    expose(watching, port1);
+    const { seen, worker } = watched();
     vi.stubGlobal('location', { href: 'https://example.org/app/page.html' });
-    const client = connect({ worker: port2, base: '/static/' });
+    const client = connect({ worker, base: '/static/' });
     close.push(() => client.close());
     const models = { target: { kind: 'url', url: 'mine/' }, draft: 'draft' } as const;
     await expect(client.load(models)).rejects.toMatchObject({ message: 'seen enough' });
@@ -176,9 +171,8 @@ describe('an engine in a worker', () => {
     await expect(client.load({ target: { kind: 'url', url: 'https://' } })).rejects.toMatchObject({
       message: 'url must be an address, not "https://"',
     });
-    const odd = connect({ worker: port2, base: 7 as never });
+    const odd = connect({ worker, base: 7 as never });
     await expect(odd.load({ target: 'draft' })).rejects.toMatchObject({ message: 'base must be an address, not 7' });
-    vi.unstubAllGlobals();
   });
 
   it('refuses options that are none, by name, and takes null as absent', async () => {

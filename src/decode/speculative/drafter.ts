@@ -31,8 +31,7 @@ export interface Drafter {
   rate?(): number;
   /**
    * A tree whose root is the last committed token, at most `most` levels deep: the budget allows no more. Null: there
-   * is nothing to propose, and the round is plain. `may`: the sources that are not paused
-   * (default: all).
+   * is nothing to propose, and the round is plain. `may`: the sources that are not paused (default: all).
    */
   propose(sequence: Sequence, most: number, may?: readonly Role[]): Proposal | null | Promise<Proposal | null>;
   /** Called after every round, plain ones too: these rows of the pass are committed, each followed by its choice. */
