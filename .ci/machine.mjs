@@ -24,6 +24,9 @@ export const findChromium = () =>
     '/Applications/Chromium.app/Contents/MacOS/Chromium',
   ].find((path) => path && existsSync(path));
 
+/** Debian's, or the one that FIREFOX names: others may be shut in a box that has neither lavapipe nor our profile. */
+export const findFirefox = () => [process.env.FIREFOX, onPath('firefox-esr')].find((path) => path && existsSync(path));
+
 const ICD_FOLDERS = ['/usr/share/vulkan/icd.d', '/usr/local/share/vulkan/icd.d', '/etc/vulkan/icd.d'];
 
 /** The manifest that makes the Vulkan loader pick lavapipe; its name carries the architecture on some distributions. */

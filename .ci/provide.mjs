@@ -1,12 +1,12 @@
-// Brings what the tests need and the machine lacks: Chromium, and Mesa's lavapipe of version 24 or later (older ones Dawn
-// rejects). On Debian and its relatives, as root or with passwordless sudo, it installs the packages; Debian 12 has a
+// Brings what the tests need and the machine lacks: Chromium, Firefox (whose test is skipped where it cannot be had), and
+// Mesa's lavapipe of version 24 or later (older ones Dawn rejects). On Debian and its relatives, as root or with passwordless sudo, it installs the packages; Debian 12 has a
 // new enough Mesa only in backports, which are read through package lists of our own, so the machine's sources, lists
 // and pins stay as they were. Anywhere else it says what is missing and how to get it.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findChromium, onPath, probeAdapter } from './machine.mjs';
+import { findChromium, findFirefox, onPath, probeAdapter } from './machine.mjs';
 
 const SOURCES = '/etc/apt/sources.list';
 const SOURCE_PARTS = '/etc/apt/sources.list.d';
@@ -99,8 +99,8 @@ const privateApt = (sudo) => {
   };
 };
 
-/** @param {boolean} chromium @param {boolean} lavapipe what is missing */
-const installOnDebian = (chromium, lavapipe) => {
+/** @param {{ chromium: boolean, firefox: boolean, lavapipe: boolean }} missing */
+const installOnDebian = ({ chromium, firefox, lavapipe }) => {
   const sudo = asRoot();
   if (!onPath('apt-get') || !sudo) return;
   const release = readFileSync('/etc/os-release', 'utf8');
@@ -109,6 +109,7 @@ const installOnDebian = (chromium, lavapipe) => {
   try {
     apt.update();
     if (chromium) apt.install('chromium');
+    if (firefox) apt.install('firefox-esr');
     if (!lavapipe) return;
     const recent = Number.parseInt(apt.candidate('mesa-vulkan-drivers'), 10) >= OLDEST_MESA;
     if (recent) apt.install('mesa-vulkan-drivers');
@@ -126,8 +127,8 @@ mesa-vulkan-drivers, on Arch vulkan-swrast. Or set VK_DRIVER_FILES to the driver
 
 /** Exits with what to install where something is missing and may not be brought. */
 export const provide = async () => {
-  const missing = { chromium: !findChromium(), lavapipe: !probeAdapter() };
-  if (missing.chromium || missing.lavapipe) installOnDebian(missing.chromium, missing.lavapipe);
+  const missing = { chromium: !findChromium(), firefox: !findFirefox(), lavapipe: !probeAdapter() };
+  if (Object.values(missing).includes(true)) installOnDebian(missing);
   const chromium = findChromium();
   const adapter = probeAdapter();
   if (chromium && adapter) {

@@ -7,6 +7,7 @@ import { StagingPool, UploadRing } from './pools.ts';
 import type { Profile } from './profile.ts';
 import { Submission } from './submission.ts';
 import type { Counters, PipelineSource, Tensor } from './types.ts';
+import { Waits } from './waits.ts';
 
 export interface OpenOptions {
   /** `baseline` asks for no optional feature and no higher limit: what every WebGPU device has. */
@@ -33,6 +34,7 @@ export class Gpu {
   readonly info: GPUAdapterInfo;
   readonly staging: StagingPool;
   readonly uploads: UploadRing;
+  readonly #waits: Waits;
   /** Not null while every dispatch is timed. */
   profile: Profile | null = null;
   /** The device's first error; every later readback rejects with it. */
@@ -55,7 +57,8 @@ export class Gpu {
     this.device = device;
     this.info = info;
     this.memory = memory;
-    this.staging = new StagingPool(memory);
+    this.#waits = new Waits(device.queue);
+    this.staging = new StagingPool(memory, this.#waits);
     this.uploads = uploads;
     device.addEventListener('uncapturederror', ({ error }) => {
       const outOfMemory = error instanceof GPUOutOfMemoryError;
@@ -80,7 +83,7 @@ export class Gpu {
   static async over(device: GPUDevice, info: GPUAdapterInfo = device.adapterInfo ?? UNKNOWN): Promise<Gpu> {
     const memory = new DeviceMemory(device);
     const gpu = new Gpu(device, info, memory, await UploadRing.allocate(memory, device.queue));
-    await gpu.staging.prepare();
+    await Promise.all([gpu.staging.prepare(), gpu.#waits.measure()]);
     return gpu;
   }
 
@@ -134,6 +137,11 @@ export class Gpu {
   get submission(): Submission {
     this.#submission ??= new Submission(this);
     return this.#submission;
+  }
+
+  /** Resolves when what was submitted has run; also where the device is lost, which `failure` tells. */
+  idle(): Promise<void> {
+    return this.#waits.for(this.device.queue.onSubmittedWorkDone().catch(() => undefined));
   }
 
   /** Called by a submission when it is submitted. */

@@ -2,6 +2,7 @@
 // that submissions copy from.
 import { OutriderError } from '../base/errors.ts';
 import type { DeviceMemory } from './memory.ts';
+import type { Waits } from './waits.ts';
 
 /** A buffer that a submission copies into and the host reads, once. */
 export class Staging {
@@ -9,10 +10,12 @@ export class Staging {
   /** Null: the buffer has served before. */
   readonly #allocated: Promise<unknown> | null;
   readonly #pool: StagingPool;
+  readonly #waits: Waits;
   #copied: Promise<GPUError | null> | null = null;
 
-  constructor(pool: StagingPool, buffer: GPUBuffer, allocated: Promise<unknown> | null) {
+  constructor(pool: StagingPool, waits: Waits, buffer: GPUBuffer, allocated: Promise<unknown> | null) {
     this.#pool = pool;
+    this.#waits = waits;
     this.buffer = buffer;
     this.#allocated = allocated;
   }
@@ -34,7 +37,7 @@ export class Staging {
       await this.#allocated;
       const invalid = await this.#copied;
       if (invalid) throw new OutriderError('bug', `WebGPU: ${invalid.message}`);
-      await buffer.mapAsync(GPUMapMode.READ, 0, bytes);
+      await this.#waits.for(buffer.mapAsync(GPUMapMode.READ, 0, bytes));
     } catch (error) {
       this.#pool.drop(buffer);
       throw error;
@@ -54,10 +57,12 @@ const PREPARED = 4;
 /** MAP_READ buffers, reused by size (powers of two). */
 export class StagingPool {
   readonly #memory: DeviceMemory;
+  readonly #waits: Waits;
   readonly #free = new Map<number, GPUBuffer[]>();
 
-  constructor(memory: DeviceMemory) {
+  constructor(memory: DeviceMemory, waits: Waits) {
     this.#memory = memory;
+    this.#waits = waits;
   }
 
   /** Makes what a round reads with before the first one: a buffer that is new takes two submits of its own. */
@@ -70,7 +75,7 @@ export class StagingPool {
   take(bytes: number): Staging {
     const size = 2 ** Math.ceil(Math.log2(Math.max(bytes, SMALLEST)));
     const known = this.#free.get(size)?.pop();
-    if (known) return new Staging(this, known, null);
+    if (known) return new Staging(this, this.#waits, known, null);
     let made = null as GPUBuffer | null;
     const allocated = this.#memory.allocating(`a readback of ${size} bytes`, () => {
       made = this.#buffer(size);
@@ -82,7 +87,7 @@ export class StagingPool {
         `a readback of ${size} bytes was refused`,
         'Close other pages that use the GPU.',
       );
-    return new Staging(this, made, allocated);
+    return new Staging(this, this.#waits, made, allocated);
   }
 
   give(buffer: GPUBuffer): void {

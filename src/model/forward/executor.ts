@@ -169,7 +169,7 @@ export class Executor {
   async submitted(): Promise<void> {
     this.#gpu.flush();
     const before = this.#inFlight;
-    this.#inFlight = this.#gpu.device.queue.onSubmittedWorkDone().catch(() => {}); // a lost device is told by `failure`
+    this.#inFlight = this.#gpu.idle();
     await before;
     if (this.#gpu.failure) throw this.#gpu.failure;
   }

@@ -133,7 +133,7 @@ export const streamWeights = async (
     if (waiting >= SUBMITTED) {
       gpu.device.queue.submit([]);
       await previous;
-      previous = gpu.device.queue.onSubmittedWorkDone().catch(() => {}); // a lost device is told by `failure`
+      previous = gpu.idle();
       waiting = 0;
     }
     if (gpu.failure) throw gpu.failure;
