@@ -37,6 +37,11 @@ export interface Attention {
   readonly scale: number;
   /** Scores become c·tanh(score / c) before the mask (Gemma 2). */
   readonly softCap: number | null;
+  /**
+   * Queries, keys and values lie in one tensor by key head: the queries that read it, its key, its value (InternLM2).
+   * Absent: the rows of all queries, of all keys and of all values, in tensors of their own or one after the other.
+   */
+  readonly grouped?: true;
   /** What multiplies the output before its projection; its rows follow those of each head's query (Qwen3.5). */
   readonly gate: 'sigmoid' | null;
 }
@@ -308,6 +313,15 @@ const ROTATED: ReadonlySet<WeightName> = new Set<WeightName>([
   'keyNorm',
 ]);
 
+/** Where a group's queries, key and value begin in a tensor that is grouped by key heads. */
+const groupRows = (name: WeightName, { heads, keyValueHeads, headDim }: Sizes): WeightSpec['stripes'] => {
+  const queries = (heads / keyValueHeads) * headDim;
+  const of = queries + 2 * headDim;
+  if (name === 'query' || name === 'queryBias') return { rows: queries, from: 0, of };
+  if (name === 'key' || name === 'keyBias') return { rows: headDim, from: queries, of };
+  return name === 'value' || name === 'valueBias' ? { rows: headDim, from: queries + headDim, of } : undefined;
+};
+
 /** Every weight with its shape. */
 export const weightSpecs = (architecture: Architecture): readonly WeightSpec[] => {
   const { sizes, blocks, input, head, heads: markovHeads, norm, spreadOver, names } = architecture;
@@ -377,6 +391,8 @@ export const weightSpecs = (architecture: Architecture): readonly WeightSpec[] =
     const mixer = layer === null ? undefined : blocks[layer]?.mixer;
     if (mixer?.kind === 'attention' && mixer.pairs && mixer.rope && ROTATED.has(name))
       return { ...plain, order: halves(headDim, mixer.rope.dimensions) };
+    const stripes = mixer?.kind === 'attention' && mixer.grouped ? groupRows(name, sizes) : undefined;
+    if (stripes) return { ...plain, firstRow: 0, stripes };
     const shared = mixer?.kind === 'attention' && mixer.gate !== null && names.query === names.outputGate;
     if (!shared || (name !== 'query' && name !== 'outputGate')) return plain;
     const from = name === 'query' ? 0 : headDim;

@@ -31,6 +31,8 @@ interface Rules {
   readonly embeddingScale?: number;
   readonly residualScale?: number;
   readonly logits?: (x: number) => number;
+  /** What its tensors are called, and what LLaMA's are. */
+  readonly called?: Readonly<Record<string, string>>;
 }
 
 const EPSILON = 1e-5;
@@ -133,6 +135,29 @@ const reference = (weights: ReadonlyMap<string, readonly Vector[]>, tokens: read
     product(matrix('model.embed_tokens.weight'), rms(x, vector('model.norm.weight'), one)).map(
       rules.logits ?? ((logit) => logit),
     ),
+  );
+};
+
+/** As LLaMA has them: names, and queries, keys and values in tensors of their own. */
+const asLlama = (weights: ReadonlyMap<string, readonly Vector[]>, rules: Rules): Map<string, readonly Vector[]> => {
+  const { heads, keyValueHeads, headDim, called = {} } = rules;
+  const group = heads / keyValueHeads;
+  const parts = { q: [0, group], k: [group, 1], v: [group + 1, 1] } as const;
+  return new Map(
+    [...weights].flatMap(([full, rows]) => {
+      const name = Object.entries(called).reduce((now, [own, llama]) => now.replace(own, llama), full);
+      if (!name.includes('wqkv')) return [[name, rows] as const];
+      // A bias is one row.
+      const values = name.endsWith('bias') ? (rows[0] as Vector).map((value) => [value]) : rows;
+      return Object.entries(parts).map(([part, [from, count]]) => {
+        const own = Array.from({ length: keyValueHeads }, (_, i) => {
+          const first = (i * (group + 2) + from) * headDim;
+          return values.slice(first, first + count * headDim);
+        }).flat();
+        const split = name.endsWith('bias') ? [own.flat()] : own;
+        return [name.replace('wqkv', `${part}_proj`), split] as const;
+      });
+    }),
   );
 };
 
@@ -272,6 +297,33 @@ const FAMILIES: Readonly<Record<string, Rules>> = {
     rotated: 12,
     adjacent: true,
   },
+  glm4: {
+    config: { ...wide.config, architectures: ['Glm4ForCausalLM'] },
+    ...wide.rules,
+    norms: 'both',
+    rotated: 12,
+    adjacent: true,
+    called: {
+      post_attention_layernorm: 'pre_feedforward_layernorm',
+      post_self_attn_layernorm: 'post_attention_layernorm',
+      post_mlp_layernorm: 'post_feedforward_layernorm',
+    },
+  },
+  'internlm2 with biases': {
+    config: { ...wide.config, architectures: ['InternLM2ForCausalLM'], bias: true },
+    ...wide.rules,
+    norms: 'before',
+    called: {
+      tok_embeddings: 'embed_tokens',
+      attention_norm: 'input_layernorm',
+      ffn_norm: 'post_attention_layernorm',
+      'attention.wqkv': 'self_attn.wqkv',
+      'attention.wo': 'self_attn.o_proj',
+      'feed_forward.w1': 'mlp.gate_proj',
+      'feed_forward.w3': 'mlp.up_proj',
+      'feed_forward.w2': 'mlp.down_proj',
+    },
+  },
   'ernie4_5 with biases': {
     config: { ...odd.config, architectures: ['Ernie4_5ForCausalLM'], use_bias: true, rope_theta: 700 },
     ...odd.rules,
@@ -311,7 +363,7 @@ test.each(Object.entries(FAMILIES))('%s', async (_, rules) => {
   using model = await loadModel(gpu, tinyCheckpoint({ config }), { precision: 'f32' });
   expect(model.batchInvariant).toBe(true);
   const tokens = Array.from({ length: 13 }, (__, i) => (i * 29 + 5) % 53);
-  const expected = Float32Array.from(reference(weights, tokens, rules));
+  const expected = Float32Array.from(reference(asLlama(weights, rules), tokens, rules));
   using cursor = await model.open({ capacity: 32 });
   const { logits } = await scoreRows(cursor, tokens, 4);
   expect(relativeError(logits, expected)).toBeLessThan(1e-3);

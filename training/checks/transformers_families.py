@@ -19,9 +19,12 @@ from transformers import (
     Ernie4_5Config,
     Exaone4Config,
     GemmaConfig,
+    Glm4Config,
     GlmConfig,
     GraniteMoeHybridConfig,
+    HeliumConfig,
     HunYuanDenseV1Config,
+    InternLM3Config,
     Lfm2VlConfig,
     LlamaConfig,
     Ministral3Config,
@@ -30,6 +33,7 @@ from transformers import (
     Qwen2_5_VLConfig,
     Qwen3VLConfig,
     SmolVLMConfig,
+    VaultGemmaConfig,
 )
 
 ROOT = Path(__file__).parent.parent.parent
@@ -75,6 +79,10 @@ CONFIGS = {
     "olmo3": Olmo3Config(**SIZES, sliding_window=7, rope_parameters={"full_attention": YARN, "sliding_attention": PLAIN}),
     "hunyuan": HunYuanDenseV1Config(**SIZES, head_dim=16, rope_parameters=ALPHA, attention_bias=True),
     "glm": GlmConfig(**SIZES, head_dim=16, pad_token_id=None),
+    "glm4": Glm4Config(**SIZES, head_dim=16, pad_token_id=None),
+    "helium": HeliumConfig(**SIZES, head_dim=8, pad_token_id=None),
+    "internlm3, biases everywhere": InternLM3Config(**SIZES, head_dim=16, attention_bias=True, mlp_bias=True),
+    "vaultgemma": VaultGemmaConfig(**SIZES, head_dim=16, sliding_window=7),
     "ministral3": Ministral3Config(**MINISTRAL3),
     "mistral3, its text": Mistral3Config(
         text_config={"model_type": "ministral3", **MINISTRAL3}, vision_config=PIXTRAL, image_token_index=90, tie_word_embeddings=False

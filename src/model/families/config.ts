@@ -48,22 +48,38 @@ const isIndex = (value: unknown): value is number => Number.isSafeInteger(value)
 export class Config {
   readonly #json: Json;
   readonly #path: string;
+  readonly #names: Readonly<Record<string, string>>;
   readonly #read = new Set<string>();
 
-  constructor(json: Json, path = 'config.json') {
+  /** `names`: what the file calls fields that elsewhere have another name. */
+  constructor(json: Json, path = 'config.json', names: Readonly<Record<string, string>> = {}) {
     this.#json = json;
     this.#path = path;
+    this.#names = names;
+  }
+
+  /** The config of a family that has names of its own for some fields; it may also use the usual ones. */
+  named(names: Readonly<Record<string, string>>): Config {
+    return new Config(this.#json, this.#path, names);
+  }
+
+  /** The field's name in this file. */
+  #own(name: string): string {
+    const own = this.#names[name];
+    return own !== undefined && this.#json[name] === undefined ? own : name;
   }
 
   /** Null and absent are the same: transformers writes null for "not used". */
   #get(name: string): unknown {
-    this.#read.add(name);
-    return this.#json[name] ?? undefined;
+    const own = this.#own(name);
+    this.#read.add(own);
+    return this.#json[own] ?? undefined;
   }
 
   #wrong(name: string, what: string): OutriderError {
-    const value = this.#json[name];
-    return bad(`${this.#path}: ${name} is ${value === undefined ? 'missing' : shown(value)}, expected ${what}`);
+    const own = this.#own(name);
+    const value = this.#json[own];
+    return bad(`${this.#path}: ${own} is ${value === undefined ? 'missing' : shown(value)}, expected ${what}`);
   }
 
   has(name: string): boolean {
@@ -176,7 +192,10 @@ export class Config {
   must(name: string, only: unknown, ...also: readonly unknown[]): void {
     const value = this.#get(name);
     if (value !== undefined && value !== only && !also.includes(value))
-      throw bad(`${this.#path}: ${name} = ${shown(value)} is not supported`, `Only ${JSON.stringify(only)} is.`);
+      throw bad(
+        `${this.#path}: ${this.#own(name)} = ${shown(value)} is not supported`,
+        `Only ${JSON.stringify(only)} is.`,
+      );
   }
 
   /** To be called last: refuses the first field that was not read. */

@@ -73,7 +73,7 @@ const reach = (scaling: RopeScaling | undefined, context: number): number =>
 
 /** Where a family differs from LLaMA in every layer alike, and by layer. */
 export interface LayerDifferences
-  extends Partial<Pick<Attention, 'causal' | 'queryKeyNorm' | 'scale' | 'softCap' | 'pairs'>> {
+  extends Partial<Pick<Attention, 'causal' | 'queryKeyNorm' | 'scale' | 'softCap' | 'pairs' | 'grouped'>> {
   readonly bias?: Attention['bias'];
   /** The window of each layer; by default none has one. */
   readonly windows?: (layers: number) => readonly (number | null)[];
@@ -115,6 +115,7 @@ export const readLayers = (
         window: windows[i] ?? null,
         rope,
         ...(differences.pairs && { pairs: differences.pairs }),
+        ...(differences.grouped && { grouped: true }),
         scale: differences.scale ?? headDim ** -0.5,
         softCap: differences.softCap ?? null,
         gate: null,

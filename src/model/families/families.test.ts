@@ -315,6 +315,96 @@ test('GLM: half of each head is rotated, by adjacent elements; queries, keys and
   expect(readArchitecture({ ...glm, head_dim: undefined }).sizes.headDim).toBe(128);
 });
 
+test('Helium rotates as ERNIE 4.5 does; VaultGemma is Gemma 2 without norms after its parts', () => {
+  const sized = { ...LLAMA, head_dim: 16 };
+  const helium = readArchitecture({ ...sized, architectures: ['HeliumForCausalLM'] });
+  expect(helium.blocks).toEqual(
+    readArchitecture({ ...sized, architectures: ['Ernie4_5ForCausalLM'], rope_theta: 1e5 }).blocks,
+  );
+  const gemma = { ...sized, hidden_act: undefined, final_logit_softcapping: 20 };
+  const { blocks, ...rest } = readArchitecture({ ...gemma, architectures: ['Gemma2ForCausalLM'] });
+  const vault = readArchitecture({ ...gemma, architectures: ['VaultGemmaForCausalLM'] });
+  expect(vault.blocks).toEqual(blocks.map((block) => ({ ...block, norms: 'before' })));
+  expect({ ...vault, blocks, family: rest.family, names: rest.names }).toEqual({ ...rest, blocks });
+  expect(
+    tensorSpecs(vault)
+      .map(({ checkpoint }) => checkpoint.replace('model.layers.0.', ''))
+      .slice(1, 12),
+  ).toEqual([
+    'input_layernorm.weight',
+    ...['q', 'k', 'v', 'o'].map((part) => `self_attn.${part}_proj.weight`),
+    'pre_feedforward_layernorm.weight',
+    ...['gate', 'up', 'down'].map((part) => `mlp.${part}_proj.weight`),
+    'model.layers.1.input_layernorm.weight',
+    'model.layers.1.self_attn.q_proj.weight',
+  ]);
+});
+
+test('MiniCPM has the multipliers of Granite by other names; of longrope its context chooses the factors', () => {
+  const minicpm: Json = {
+    ...LLAMA,
+    architectures: ['MiniCPMForCausalLM'],
+    dim_model_base: 32,
+    mup_denominator: 32,
+    scale_depth: 1.4,
+    scale_emb: 12,
+  };
+  const granite = readArchitecture({
+    ...LLAMA,
+    architectures: ['GraniteForCausalLM'],
+    attention_multiplier: 1 / 4,
+    embedding_multiplier: 12,
+    logits_scaling: 3,
+    residual_multiplier: 0.7,
+  });
+  const { family: _, ...read } = readArchitecture(minicpm);
+  expect(read).toEqual({ ...granite, family: undefined });
+  const rope_scaling = { rope_type: 'longrope', short_factor: Array(8).fill(2), long_factor: Array(8).fill(3) };
+  const factors = (original: number) => {
+    const scaling = { ...rope_scaling, original_max_position_embeddings: original };
+    return ropeOf({ ...minicpm, rope_scaling: scaling })?.scaling;
+  };
+  expect(factors(512)).toMatchObject({ short: Array(8).fill(2), long: Array(8).fill(2), attentionFactor: 1 });
+  expect(factors(128)).toMatchObject({
+    short: Array(8).fill(3),
+    attentionFactor: Math.sqrt(1 + Math.log(4) / Math.log(128)),
+  });
+  expect(message({ ...minicpm, sparse_config: { topk: 64 } })).toContain('sparse_config');
+});
+
+test('InternLM3 is LLaMA, with biases everywhere or nowhere', () => {
+  const internlm3 = { ...LLAMA, architectures: ['InternLM3ForCausalLM'], head_dim: 16, qkv_bias: false, bias: false };
+  expect(readArchitecture(internlm3).blocks).toEqual(readArchitecture(LLAMA).blocks);
+  const biased = readArchitecture({ ...internlm3, qkv_bias: true, bias: true });
+  expect(biased.blocks).toEqual(readArchitecture({ ...LLAMA, attention_bias: true, mlp_bias: true }).blocks);
+  expect(message({ ...internlm3, qkv_bias: true })).toContain('bias = false is not supported');
+  const saved = { ...LLAMA, model_type: 'internlm3', head_dim: undefined, attention_bias: true, mlp_bias: true };
+  expect(readArchitecture(saved)).toMatchObject({ family: 'internlm3', sizes: { headDim: 128 } });
+});
+
+test('EXAONE 3.5 is LLaMA by other names', () => {
+  const { num_hidden_layers, hidden_act, rms_norm_eps, ...llama } = LLAMA;
+  const own = { num_layers: num_hidden_layers, activation_function: hidden_act, layer_norm_epsilon: rms_norm_eps };
+  const exaone: Json = { ...llama, ...own, architectures: ['ExaoneForCausalLM'], embed_dropout: 0 };
+  const { family: _, names: __, ...read } = readArchitecture(exaone);
+  expect({ ...readArchitecture(LLAMA), family: undefined, names: undefined }).toEqual(read);
+  expect(
+    tensorSpecs(readArchitecture(exaone))
+      .map(({ checkpoint }) => checkpoint.replace('h.3', 'h.i'))
+      .slice(-11),
+  ).toEqual([
+    'transformer.h.2.mlp.c_proj.weight',
+    'transformer.h.i.ln_1.weight',
+    ...['q', 'k', 'v', 'out'].map((part) => `transformer.h.i.attn.attention.${part}_proj.weight`),
+    'transformer.h.i.ln_2.weight',
+    ...['fc_0', 'fc_1', 'proj'].map((part) => `transformer.h.i.mlp.c_${part}.weight`),
+    'transformer.ln_f.weight',
+  ]);
+  expect(message({ ...exaone, num_layers: undefined })).toContain('num_layers is missing');
+  expect(message({ ...exaone, activation_function: 'gelu' })).toContain('activation_function = "gelu"');
+  expect(readArchitecture({ ...exaone, num_layers: undefined, num_hidden_layers: 2 }).sizes.layers).toBe(2);
+});
+
 const MINISTRAL3: Json = {
   ...LLAMA,
   architectures: ['Ministral3ForCausalLM'],

@@ -8,13 +8,17 @@ import { type DFlash, readDFlash } from './dflash.ts';
 import { type DSpark, readDSpark, readLiquid, readSpecForge } from './dspark.ts';
 import { type Eagle3, readEagle3 } from './eagle3.ts';
 import { readErnie45 } from './ernie4-5.ts';
+import { readExaone } from './exaone.ts';
 import { readExaone4 } from './exaone4.ts';
-import { readGemma1, readGemma2, readGemma3, readGemma3WithImages } from './gemma.ts';
-import { readGlm } from './glm.ts';
+import { readGemma1, readGemma2, readGemma3, readGemma3WithImages, readVaultGemma } from './gemma.ts';
+import { readGlm, readGlm4 } from './glm.ts';
 import { readGranite, readGranite4 } from './granite.ts';
+import { readHelium } from './helium.ts';
 import { readHunyuan } from './hunyuan.ts';
+import { readInternLM2, readInternLM3 } from './internlm.ts';
 import { readLfm2, readLfm2VL } from './lfm2.ts';
 import { readLlama, readMistral, readSmolVLM } from './llama.ts';
+import { readMiniCPM } from './minicpm.ts';
 import { readMinistral3, readMistral3WithImages } from './ministral3.ts';
 import { readOlmo2, readOlmo3 } from './olmo2.ts';
 import { readPhi3 } from './phi3.ts';
@@ -32,18 +36,24 @@ export type DrafterFamily = DFlash | DSpark | Eagle3;
 const MODELS: Readonly<Record<string, (config: Config) => Architecture>> = {
   Ernie4_5ForCausalLM: readErnie45,
   Exaone4ForCausalLM: readExaone4,
+  ExaoneForCausalLM: readExaone,
   GemmaForCausalLM: readGemma1,
   Gemma2ForCausalLM: readGemma2,
   Gemma3ForCausalLM: readGemma3,
   Gemma3ForConditionalGeneration: readGemma3WithImages,
+  Glm4ForCausalLM: readGlm4,
   GlmForCausalLM: readGlm,
   GraniteForCausalLM: readGranite,
   GraniteMoeHybridForCausalLM: readGranite4,
+  HeliumForCausalLM: readHelium,
   HunYuanDenseV1ForCausalLM: readHunyuan,
   Idefics3ForConditionalGeneration: readSmolVLM,
+  InternLM2ForCausalLM: readInternLM2,
+  InternLM3ForCausalLM: readInternLM3,
   Lfm2ForCausalLM: readLfm2,
   Lfm2VlForConditionalGeneration: readLfm2VL,
   LlamaForCausalLM: readLlama,
+  MiniCPMForCausalLM: readMiniCPM,
   Ministral3ForCausalLM: readMinistral3,
   MistralForCausalLM: readMistral,
   Mistral3ForConditionalGeneration: readMistral3WithImages,
@@ -59,6 +69,7 @@ const MODELS: Readonly<Record<string, (config: Config) => Architecture>> = {
   Qwen3_5ForConditionalGeneration: readQwen35WithImages,
   SmolLM3ForCausalLM: readSmolLM3,
   SmolVLMForConditionalGeneration: readSmolVLM,
+  VaultGemmaForCausalLM: readVaultGemma,
 };
 
 const DRAFTERS: Readonly<Record<string, (config: Config) => DrafterFamily>> = {
@@ -84,9 +95,10 @@ const REFUSED: Readonly<Record<string, string>> = {
   Qwen3Eagle3Model: 'it taps five layers and covers the whole vocabulary, another model than EAGLE-3',
 };
 
-/** The architecture that a config names. */
-const named = ({ architectures }: Json): string => {
+/** The architecture that a config names. transformers runs InternLM3 by LLaMA's class, and saves it under that name. */
+const named = ({ architectures, model_type: type }: Json): string => {
   const first: unknown = Array.isArray(architectures) ? architectures[0] : undefined;
+  if (first === 'LlamaForCausalLM' && type === 'internlm3') return 'InternLM3ForCausalLM';
   return typeof first === 'string' ? first : 'none';
 };
 

@@ -3,7 +3,7 @@
 // own for layers with a window.
 import type { Architecture } from '../architecture.ts';
 import type { Config } from './config.ts';
-import { readDecoder } from './decoder.ts';
+import { type DecoderDifferences, readDecoder } from './decoder.ts';
 import { readSliding } from './layer-types.ts';
 import { readLayerRopes } from './rope-config.ts';
 import { readWithImages, TOWER } from './with-images.ts';
@@ -60,7 +60,7 @@ const readGemma = (config: Config, slides: (layer: number) => boolean) => {
   } as const;
 };
 
-export const readGemma2 = (config: Config): Architecture => {
+const readGemma2Alike = (config: Config, differences: Partial<DecoderDifferences>): Architecture => {
   const { alike } = readGemma(config, (layer) => layer % 2 === 0);
   return readDecoder(config, {
     family: 'gemma2',
@@ -68,8 +68,19 @@ export const readGemma2 = (config: Config): Architecture => {
     softCap: config.cap('attn_logit_softcapping', 50),
     logits: { scale: 1, softCap: config.cap('final_logit_softcapping', 30) },
     sizes: { heads: 8, keyValueHeads: 4, headDim: 256, vocabulary: 256_000, context: 8192 },
+    ...differences,
   });
 };
+
+export const readGemma2 = (config: Config): Architecture => readGemma2Alike(config, {});
+
+/** Gemma 2 without norms after its parts. */
+export const readVaultGemma = (config: Config): Architecture =>
+  readGemma2Alike(config, {
+    family: 'vaultgemma',
+    norms: 'before',
+    names: { feedForwardNorm: NAMES.feedForwardNorm as string },
+  });
 
 export const readGemma3 = (config: Config): Architecture => {
   const pattern = config.count('sliding_window_pattern', 6);

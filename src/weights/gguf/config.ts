@@ -52,7 +52,10 @@ export const ggufConfig = ({ metadata, tensors }: GgufHeader): Record<string, un
     num_key_value_heads: keyValueHeads(fields, heads),
     head_dim: facts.headDim,
     hidden_act: 'silu',
-    rms_norm_eps: fields.positive('attention.layer_norm_rms_epsilon'),
+    rms_norm_eps: fields.positive(
+      'attention.layer_norm_rms_epsilon',
+      family.epsilon ? fields.optional(family.epsilon) : undefined,
+    ),
     rope_theta: fields.positive('rope.freq_base', 10_000),
     rope_scaling: ropeScaling(fields, family),
     max_position_embeddings: fields.count('context_length'),
@@ -69,7 +72,7 @@ export const ggufConfig = ({ metadata, tensors }: GgufHeader): Record<string, un
   if (config.rope_scaling?.rope_type !== 'longrope' && (factors || fields.text('rope.scaling.type') === 'longrope'))
     throw bad(
       `${factors ?? 'rope.scaling.type longrope'} is not supported for the architecture ${name}`,
-      'Of the architectures that Outrider reads, only phi3 may have longrope.',
+      'Of the architectures that Outrider reads, only phi3 and minicpm may have longrope.',
     );
   if (facts.rotated !== facts.headDim && !family.partial)
     throw bad(

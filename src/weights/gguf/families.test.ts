@@ -86,6 +86,31 @@ test('Hunyuan, GLM, Gemma 1 and the language models of Qwen-VL', () => {
   expect(read('qwen3vl', { n_deepstack_layers: 3 }).family).toBe('qwen3');
 });
 
+test('MiniCPM: its scales, or those that llama.cpp has for files without them; InternLM2 is LLaMA; GLM-4-0414', () => {
+  const layers = (fields: Record<string, GgufValue>) => {
+    const { blocks, input, logits } = read('minicpm', fields);
+    return [blocks[0]?.residualScale, input.scale, logits.scale];
+  };
+  expect(layers({ embedding_scale: 10, residual_scale: 0.5, logit_scale: 3 })).toEqual([0.5, 10, 1 / 3]);
+  expect(layers({})).toEqual([0.7, 12, 256 / 96]);
+  const factors = ['rope_factors_long.weight', 'rope_factors_short.weight'];
+  expect(read('minicpm', {}, factors).blocks[0]).toMatchObject({ mixer: { rope: { scaling: { type: 'longrope' } } } });
+  expect(read('internlm2', {}).family).toBe('llama');
+  expect(read('glm4', { 'rope.dimension_count': 8 }).blocks[0]).toMatchObject({
+    norms: 'both',
+    mixer: { rope: { dimensions: 8 } },
+  });
+});
+
+test('EXAONE 3.5: the epsilon of its norms under either name', () => {
+  const older = read('exaone', { 'attention.layer_norm_epsilon': 1e-6 });
+  expect([older.family, older.norm.epsilon]).toEqual(['exaone', 1e-5]);
+  const { metadata, tensors } = header('exaone', { 'attention.layer_norm_epsilon': 1e-6 });
+  const renamed = new Map(metadata);
+  renamed.delete('exaone.attention.layer_norm_rms_epsilon');
+  expect(readArchitecture(ggufConfig({ metadata: renamed, tensors })).norm.epsilon).toBe(1e-6);
+});
+
 test('Gemma 2: window and soft caps where the file names none', () => {
   const model = read('gemma2', { 'attention.key_length': 16 });
   expect(model.blocks.map(({ mixer }) => (mixer as Attention).window)).toEqual([4096, null, 4096, null]);

@@ -21,6 +21,8 @@ export interface GgufFamily {
   readonly architecture: string;
   /** Fields that are not the same in every family. */
   readonly config: (fields: Fields, facts: Facts) => Json;
+  /** Where the file has the epsilon of its RMS norms, if not where all have it. */
+  readonly epsilon?: string;
   /** Rows of q and k are stored for rotation of adjacent pairs. */
   readonly permuted?: true;
   /** Its files may state YaRN's second temperature. */
@@ -135,6 +137,25 @@ const phi3 = (fields: Fields, facts: Facts): Json => {
   };
 };
 
+/** Converters did not always write the scales; llama.cpp has these for files without them (src/llama-model.cpp). */
+const minicpm = (fields: Fields, { shapes, hidden, layers }: Facts): Json => ({
+  model_type: 'minicpm',
+  attention_bias: shapes.has('blk.0.attn_q.bias'),
+  scale_emb: fields.optional('embedding_scale') ?? 12,
+  scale_depth: (fields.optional('residual_scale') ?? 1.4 / Math.sqrt(layers)) * Math.sqrt(layers),
+  dim_model_base: hidden / (fields.optional('logit_scale') ?? hidden / 256),
+  original_max_position_embeddings: fields.optional('rope.scaling.original_context_length') ?? null,
+  ...(LONGROPE_FACTORS.some((tensor) => shapes.has(tensor)) && { rope_scaling: { rope_type: 'longrope' } }),
+});
+
+const glm =
+  (model_type: string) =>
+  (_: Fields, facts: Facts): Json => ({
+    model_type,
+    attention_bias: facts.shapes.has('blk.0.attn_q.bias'),
+    partial_rotary_factor: rotatedPart(facts),
+  });
+
 /** Of Granite 4's recurrent layers. Converters write them for its dense models too, which have none. */
 const RECURRENT = ['conv_kernel', 'group_count', 'inner_size', 'state_size', 'time_step_rank'];
 
@@ -223,6 +244,20 @@ const qwen3vl = (fields: Fields): Json => {
   return { model_type: 'qwen3', attention_bias: false };
 };
 
+const EXAONE_NAMES = {
+  token_embd: 'transformer.wte',
+  output_norm: 'transformer.ln_f',
+  attn_norm: 'ln_1',
+  attn_q: 'attn.attention.q_proj',
+  attn_k: 'attn.attention.k_proj',
+  attn_v: 'attn.attention.v_proj',
+  attn_output: 'attn.attention.out_proj',
+  ffn_norm: 'ln_2',
+  ffn_gate: 'mlp.c_fc_0',
+  ffn_up: 'mlp.c_fc_1',
+  ffn_down: 'mlp.c_proj',
+};
+
 export const FAMILIES: Readonly<Record<string, GgufFamily>> = {
   llama: { architecture: 'LlamaForCausalLM', permuted: true, config: llama },
   qwen2: { architecture: 'Qwen2ForCausalLM', config: (fields) => ({ model_type: 'qwen2', ...switched(fields) }) },
@@ -268,20 +303,31 @@ export const FAMILIES: Readonly<Record<string, GgufFamily>> = {
     names: { attn_q_norm: 'self_attn.query_layernorm', attn_k_norm: 'self_attn.key_layernorm' },
     config: (_, { shapes }) => ({ model_type: 'hunyuan_v1_dense', attention_bias: shapes.has('blk.0.attn_q.bias') }),
   },
-  chatglm: {
-    architecture: 'GlmForCausalLM',
+  chatglm: { architecture: 'GlmForCausalLM', partial: true, config: glm('glm') },
+  glm4: {
+    architecture: 'Glm4ForCausalLM',
     partial: true,
-    config: (_, facts) => ({
-      model_type: 'glm',
-      attention_bias: facts.shapes.has('blk.0.attn_q.bias'),
-      partial_rotary_factor: rotatedPart(facts),
-    }),
+    names: { post_attention_norm: 'post_self_attn_layernorm', post_ffw_norm: 'post_mlp_layernorm' },
+    config: glm('glm4'),
   },
   ernie4_5: {
     architecture: 'Ernie4_5ForCausalLM',
     config: (_, { shapes }) => ({ model_type: 'ernie4_5', use_bias: shapes.has('blk.0.attn_q.bias') }),
   },
+  exaone: {
+    architecture: 'ExaoneForCausalLM',
+    layer: 'transformer.h.{i}',
+    epsilon: 'attention.layer_norm_epsilon', // by newer converters
+    names: EXAONE_NAMES,
+    config: () => ({ model_type: 'exaone' }),
+  },
   exaone4: { architecture: 'Exaone4ForCausalLM', names: NORMS_AFTER, config: exaone4 },
+  internlm2: {
+    architecture: 'LlamaForCausalLM',
+    permuted: true,
+    config: (_, facts) => ({ model_type: 'llama', ...biases(facts) }),
+  },
+  minicpm: { architecture: 'MiniCPMForCausalLM', permuted: true, config: minicpm },
   lfm2: {
     architecture: 'Lfm2ForCausalLM',
     config: lfm2,
