@@ -79,6 +79,12 @@ describe('safetensors', () => {
     await expect(openFiles({ 'config.json': encode({}), 'a.txt': file })).rejects.toThrow(
       /model.safetensors is missing/,
     );
+    await expect(openFiles({ 'adapter_config.json': file, 'adapter_model.safetensors': file })).rejects.toMatchObject({
+      hint: expect.stringContaining('an adapter (LoRA)'),
+    });
+    await expect(openFiles({ 'config.json': encode({}), 'onnx/model.onnx': file })).rejects.toMatchObject({
+      hint: expect.stringContaining('for ONNX runtimes'),
+    });
   });
 
   it('shards: a missing one, a tensor in the wrong one, a path instead of a name', async () => {

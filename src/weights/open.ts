@@ -109,10 +109,15 @@ export const fileSet = (source: Source, { store, onProgress }: OpenOptions): Fil
 const missing = (files: FileSet, name: string): string =>
   files.name === name ? `${name} is missing` : `${files.name}: ${name} is missing`;
 
-const hintFor = (files: FileSet): string =>
-  files.names?.length
-    ? `It has: ${files.names.slice(0, 12).join(', ')}.`
+const hintFor = ({ names }: FileSet): string => {
+  if (names?.includes('adapter_config.json'))
+    return 'It is an adapter (LoRA), not a model: merge it into its base model, and load what that gives.';
+  if (names?.some((name) => name.endsWith('.onnx')))
+    return 'It holds a model for ONNX runtimes: load the repository that has it in safetensors or GGUF.';
+  return names?.length
+    ? `It has: ${names.slice(0, 12).join(', ')}.`
     : 'A model is a folder with config.json and weights, or a .gguf file.';
+};
 
 /** The GGUF to open (of a split one, the first part), or null when the set is a safetensors model. */
 const ggufFile = (files: FileSet): string | null => {

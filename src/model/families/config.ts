@@ -43,6 +43,41 @@ const HARMLESS: ReadonlySet<string> = new Set([
   'use_cache',
 ]);
 
+/** How transformers 4 generates where nothing else says so: old files have all of these. */
+const GENERATION: ReadonlySet<string> = new Set([
+  'diversity_penalty',
+  'do_sample',
+  'early_stopping',
+  'encoder_no_repeat_ngram_size',
+  'length_penalty',
+  'max_length',
+  'min_length',
+  'no_repeat_ngram_size',
+  'num_beam_groups',
+  'num_beams',
+  'num_return_sequences',
+  'pruned_heads',
+  'remove_invalid_values',
+  'repetition_penalty',
+  'temperature',
+  'tf_legacy_loss',
+  'top_k',
+  'top_p',
+  'torchscript',
+  'typical_p',
+  'use_bfloat16',
+]);
+
+/** Of other models: where they are false they change nothing. */
+const HARMLESS_WHEN_FALSE: ReadonlySet<string> = new Set([
+  'add_cross_attention',
+  'is_decoder',
+  'is_encoder_decoder',
+  'output_scores',
+  'return_dict_in_generate',
+  'tie_encoder_decoder',
+]);
+
 const isIndex = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
 
 export class Config {
@@ -201,7 +236,8 @@ export class Config {
   /** To be called last: refuses the first field that was not read. */
   finish(): void {
     for (const [name, value] of Object.entries(this.#json)) {
-      if (this.#read.has(name) || HARMLESS.has(name) || (value ?? null) === null) continue;
+      if (this.#read.has(name) || HARMLESS.has(name) || GENERATION.has(name) || (value ?? null) === null) continue;
+      if (value === false && HARMLESS_WHEN_FALSE.has(name)) continue;
       throw bad(
         `${this.#path}: unknown field ${name} = ${shown(value)}`,
         'It may change what the model computes, so the model is refused. Remove the field if it does not.',

@@ -625,6 +625,30 @@ test('architectures and model_type that name two families are refused', () => {
   expect(readArchitecture({ ...LLAMA, model_type: 'a_name_of_its_own' }).family).toBe('llama');
 });
 
+test('without architectures model_type counts', () => {
+  const { architectures: _, ...silent } = LLAMA;
+  expect(readArchitecture({ ...silent, model_type: 'qwen2' }).family).toBe('qwen2');
+  expect(readArchitecture({ ...silent, hidden_act: undefined, model_type: 'gemma3_text' }).family).toBe('gemma3');
+  expect(message(silent)).toContain('config.json names no architecture');
+  expect(message({ ...silent, model_type: 'gpt_oss' })).toContain('config.json names no architecture');
+});
+
+test('what is not run is told by its kind; quantised weights by how they were quantised', () => {
+  expect(message({ architectures: ['GptOssForCausalLM'] })).toContain('is not supported: it is a mixture of experts');
+  const inside = { architectures: ['NewForCausalLM'], text_config: { num_experts: 8 } };
+  expect(message(inside)).toContain('is not supported: it is a mixture of experts');
+  expect(message({ ...LLAMA, quantization_config: { quant_method: 'awq', bits: 4 } })).toContain('quantised by awq');
+  expect(message({ ...LLAMA, quantization: { group_size: 64, bits: 4 } })).toContain('quantised to 4 bits');
+  expect(readArchitecture({ ...LLAMA, quantization_config: null }).family).toBe('llama');
+});
+
+test('Ministral: layers without a window where layer_types says so', () => {
+  const ministral = { ...LLAMA, architectures: ['MinistralForCausalLM'], sliding_window: 8 };
+  const types = ['sliding_attention', 'full_attention', 'sliding_attention', 'full_attention'];
+  expect(windows(ministral)).toEqual([8, 8, 8, 8]);
+  expect(windows({ ...ministral, layer_types: types })).toEqual([8, null, 8, null]);
+});
+
 test('a field nested beyond what can be printed is refused by name', () => {
   const deep: unknown = JSON.parse(`${'['.repeat(20_000)}${']'.repeat(20_000)}`);
   expect(message({ ...LLAMA, hidden_size: deep })).toContain('hidden_size is [object Array], expected');
@@ -713,5 +737,8 @@ test('Gemma 3 has no soft cap of scores, whatever its config says, as in the pub
 
 test('fields that change nothing, and nulls, are let through', () => {
   readArchitecture({ ...LLAMA, torch_dtype: 'bfloat16', pretraining_tp: 1, bos_token_id: 1, some_field: null });
+  readArchitecture({ ...LLAMA, is_encoder_decoder: false, is_decoder: false, top_k: 50, temperature: 1 });
+  expect(message({ ...LLAMA, is_encoder_decoder: true })).toContain('unknown field is_encoder_decoder = true');
+  readArchitecture({ ...LLAMA, activation: 'swiglu' }); // Falcon 3
   readArchitecture({ ...LLAMA, chunk_size_feed_forward: 0, id2label: { 0: 'LABEL_0' }, label2id: { LABEL_0: 0 } });
 });

@@ -1,6 +1,7 @@
 // Every architecture that config.json may name, and the family that reads it: language models, drafters, and judges,
 // which are a language model's body under another head. A new family is a file and a line here.
 import type { OutriderError } from '../../base/errors.ts';
+import { modelKind } from '../../base/model-kinds.ts';
 import { bad } from '../../base/refuse.ts';
 import type { Architecture } from '../architecture.ts';
 import { Config } from './config.ts';
@@ -17,7 +18,7 @@ import { readHelium } from './helium.ts';
 import { readHunyuan } from './hunyuan.ts';
 import { readInternLM2, readInternLM3 } from './internlm.ts';
 import { readLfm2, readLfm2VL } from './lfm2.ts';
-import { readLlama, readMistral, readSmolVLM } from './llama.ts';
+import { readLlama, readMinistral, readMistral, readSmolVLM } from './llama.ts';
 import { readMiniCPM } from './minicpm.ts';
 import { readMinistral3, readMistral3WithImages } from './ministral3.ts';
 import { readOlmo2, readOlmo3 } from './olmo2.ts';
@@ -35,6 +36,7 @@ export type DrafterFamily = DFlash | DSpark | Eagle3;
 
 const MODELS: Readonly<Record<string, (config: Config) => Architecture>> = {
   Ernie4_5ForCausalLM: readErnie45,
+  Ernie4_5_ForCausalLM: readErnie45, // as it was first published
   Exaone4ForCausalLM: readExaone4,
   ExaoneForCausalLM: readExaone,
   GemmaForCausalLM: readGemma1,
@@ -55,6 +57,7 @@ const MODELS: Readonly<Record<string, (config: Config) => Architecture>> = {
   LlamaForCausalLM: readLlama,
   MiniCPMForCausalLM: readMiniCPM,
   Ministral3ForCausalLM: readMinistral3,
+  MinistralForCausalLM: readMinistral,
   MistralForCausalLM: readMistral,
   Mistral3ForConditionalGeneration: readMistral3WithImages,
   Olmo2ForCausalLM: readOlmo2,
@@ -95,18 +98,39 @@ const REFUSED: Readonly<Record<string, string>> = {
   Qwen3Eagle3Model: 'it taps five layers and covers the whole vocabulary, another model than EAGLE-3',
 };
 
+/** A family's name in `architectures` and in `model_type`, without what the two spell differently. */
+const familyOf = (name: string): string => name.replace(/For.*|_text|_/g, '').toLowerCase();
+
 /** The architecture that a config names. transformers runs InternLM3 by LLaMA's class, and saves it under that name. */
 const named = ({ architectures, model_type: type }: Json): string => {
   const first: unknown = Array.isArray(architectures) ? architectures[0] : undefined;
   if (first === 'LlamaForCausalLM' && type === 'internlm3') return 'InternLM3ForCausalLM';
-  return typeof first === 'string' ? first : 'none';
+  if (typeof first === 'string') return first;
+  const own = typeof type === 'string' ? familyOf(type) : '';
+  return Object.keys(MODELS).find((model) => model.endsWith('ForCausalLM') && familyOf(model) === own) ?? 'none';
 };
 
-const unsupported = (name: string, known: object, hint: string): OutriderError =>
-  bad(
+const unsupported = (name: string, known: object, hint: string): OutriderError => {
+  const families = Object.keys(known).map((each) => each.replace(/For(CausalLM|ConditionalGeneration)$/, ''));
+  return bad(
     `architecture ${name} is not supported${hint === '' ? '' : ' here'}`,
-    hint || `Supported: ${Object.keys(known).join(', ')}.`,
+    hint || `Supported: ${[...new Set(families)].join(', ')}.`,
   );
+};
+
+/** The inner config of a model that also sees images may tell what it is. */
+const inner = ({ text_config: text }: Json): Json => (typeof text === 'object' && text !== null ? (text as Json) : {});
+
+/** Of weights that are integers with scales, as other libraries store them. */
+const refuseQuantized = ({ quantization_config: own, quantization = own }: Json): void => {
+  if (typeof quantization !== 'object' || quantization === null) return;
+  const { quant_method: method, bits } = quantization as Json;
+  const how = typeof method === 'string' ? ` by ${method}` : typeof bits === 'number' ? ` to ${bits} bits` : '';
+  throw bad(
+    `the weights are quantised${how}, which is not supported in safetensors`,
+    'Load the model that it was made from, with precision q8 or q4, or a GGUF file of it.',
+  );
+};
 
 const readerIn = <T>(table: Readonly<Record<string, T>>, name: string): T | undefined =>
   Object.hasOwn(table, name) ? table[name] : undefined;
@@ -133,9 +157,6 @@ const located = (architecture: Architecture, tensors: Names): Architecture => {
   return { ...architecture, names: Object.fromEntries(names) };
 };
 
-/** A family's name in `architectures` and in `model_type`, without what the two spell differently. */
-const familyOf = (name: string): string => name.replace(/For.*|_text|_/g, '').toLowerCase();
-
 const FAMILIES = new Set(Object.keys(MODELS).map(familyOf));
 
 /** transformers goes by `model_type`, others by `architectures`: where they name two families, neither is sure. */
@@ -150,10 +171,19 @@ export const readArchitecture = (json: Json, tensors: Names = new Set<string>())
   const read = readerIn(MODELS, name);
   if (read) {
     refuseOtherType(name, json);
+    refuseQuantized(json);
     return located(read(new Config(json)), tensors);
   }
-  const hint = isDrafter(json) ? 'It is a drafter: load it together with the target that it drafts for.' : '';
-  throw unsupported(name, MODELS, hint);
+  if (isDrafter(json))
+    throw unsupported(name, MODELS, 'It is a drafter: load it together with the target that it drafts for.');
+  if (name === 'none')
+    throw bad(
+      'config.json names no architecture',
+      'It states one in architectures or in model_type: LlamaForCausalLM, llama.',
+    );
+  const kind = modelKind(name, { ...json, ...inner(json) });
+  if (kind) throw bad(`architecture ${name} is not supported: ${kind.what}`, kind.hint);
+  throw unsupported(name, MODELS, '');
 };
 
 export const readDrafter = (json: Json): DrafterFamily => {

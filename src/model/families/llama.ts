@@ -2,10 +2,12 @@
 import type { Architecture } from '../architecture.ts';
 import type { Config } from './config.ts';
 import { readDecoder } from './decoder.ts';
+import { readSliding } from './layer-types.ts';
 import { readWithImages } from './with-images.ts';
 
 export const readLlama = (config: Config): Architecture => {
   const bias = config.flag('attention_bias', false);
+  config.must('activation', 'swiglu'); // Falcon 3's; the published code does not read it
   return readDecoder(config, {
     family: 'llama',
     bias: { queryKeyValue: bias, output: bias },
@@ -13,13 +15,20 @@ export const readLlama = (config: Config): Architecture => {
   });
 };
 
-export const readMistral = (config: Config): Architecture => {
+/** `sliding`: which layers have the window; null: all. */
+const readWindowed = (config: Config, sliding: (layers: number) => readonly boolean[] | null): Architecture => {
   const window = config.countOrNull('sliding_window', 4096);
   return readDecoder(config, {
     family: 'mistral',
-    windows: (layers) => Array<number | null>(layers).fill(window),
+    windows: (layers) =>
+      (sliding(layers) ?? Array<boolean>(layers).fill(true)).map((slides) => (slides ? window : null)),
   });
 };
+
+export const readMistral = (config: Config): Architecture => readWindowed(config, () => null);
+
+/** Mistral with layers that see everything among those with a window. */
+export const readMinistral = (config: Config): Architecture => readWindowed(config, readSliding(config));
 
 /** Fields of the text's part that are left over from other models of its authors; the published code is LLaMA's. */
 const LEFT_OVER = [

@@ -72,7 +72,12 @@ export const checkTensors = (
   for (const { checkpoint, shape, weights } of tensorSpecs(architecture)) {
     needed.add(checkpoint);
     const found = tensors.get(checkpoint);
-    if (!found) throw bad(`tensor ${checkpoint} is missing`, `The ${architecture.family} family needs it.`);
+    if (!found) {
+      const bare = tensors.has(checkpoint.replace(/^model\./, ''));
+      const needs = `The ${architecture.family} family needs it.`;
+      const body = 'It is the body of a model without its head, as models for embeddings are: it writes no text.';
+      throw bad(`tensor ${checkpoint} is missing`, bare ? body : needs);
+    }
     // GGUF leaves out the middle 1 of a depthwise convolution's [channels, 1, taps], and llama.cpp's own tools that of
     // a matrix of one row.
     const [wanted, has] = [shape, found.shape].map((sizes) => sizes.filter((size) => size !== 1));

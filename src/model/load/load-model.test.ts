@@ -32,6 +32,17 @@ describe('a bad checkpoint is named', () => {
     expect(left).toBe(0);
   });
 
+  test('a body without its head, as models for embeddings are', async () => {
+    const { error } = await edited((tensors) => {
+      for (const [name, tensor] of [...tensors]) {
+        tensors.delete(name);
+        tensors.set(name.replace(/^model\./, ''), tensor);
+      }
+    });
+    expect(error).toMatchObject({ message: 'tensor model.embed_tokens.weight is missing' });
+    expect(error?.hint).toContain('body of a model without its head');
+  });
+
   test('wrong shape, with both shapes', async () => {
     const { error } = await edited((tensors) => {
       tensors.set(UP, { ...(tensors.get(UP) as TensorInfo), shape: [32, 64] });

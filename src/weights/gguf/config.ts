@@ -1,4 +1,5 @@
 // Reads GGUF metadata as the config.json that Hugging Face would have published.
+import { modelKind } from '../../base/model-kinds.ts';
 import { bad } from '../../base/refuse.ts';
 import { shown } from '../../base/shown.ts';
 import type { GgufHeader, GgufValue } from './container.ts';
@@ -19,8 +20,13 @@ export const ggufFamily = (metadata: ReadonlyMap<string, GgufValue>): GgufFamily
       `the architecture ${name} is a fork's, with other tensors than those of dflash`,
       'Convert the drafter again with llama.cpp itself: its DFlash and DSpark files are both of architecture dflash.',
     );
-  if (!Object.hasOwn(ALL, name))
-    throw bad(`the architecture ${name} is not supported`, `Supported in GGUF: ${Object.keys(ALL).join(', ')}.`);
+  if (!Object.hasOwn(ALL, name)) {
+    const kind = modelKind(name);
+    throw bad(
+      `the architecture ${name} is not supported${kind ? `: ${kind.what}` : ''}`,
+      kind?.hint ?? `Supported in GGUF: ${Object.keys(ALL).join(', ')}.`,
+    );
+  }
   return ALL[name] as GgufFamily;
 };
 
