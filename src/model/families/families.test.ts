@@ -722,6 +722,16 @@ test('a part of each head is rotated: stated twice, as transformers 5 saves Phi-
   expect(message(twice(0.75))).toContain('partial_rotary_factor is not 0.75');
 });
 
+test('partial_rotary_factor null is the whole head, where silence is a part of it', () => {
+  const { rope_parameters: _, ...qwen35 } = QWEN35;
+  const attending = (config: Json) => attention(readArchitecture(config).blocks[3] as Block).rope?.dimensions;
+  expect([{}, { partial_rotary_factor: null }].map((own) => attending({ ...qwen35, ...own }))).toEqual([8, 32]);
+  const glm = { ...LLAMA, head_dim: 16, architectures: ['GlmForCausalLM'] };
+  expect([ropeOf(glm), ropeOf({ ...glm, partial_rotary_factor: null })].map((rope) => rope?.dimensions)).toEqual([
+    8, 16,
+  ]);
+});
+
 test('Gemma 3 has every sixth layer global, unless the pattern of transformers 4 or layer_types say otherwise', () => {
   const gemma = { ...LLAMA, hidden_act: undefined, architectures: ['Gemma3ForCausalLM'], sliding_window: 8 };
   expect(windows({ ...gemma, sliding_window_pattern: 2 })).toEqual([8, null, 8, null]);

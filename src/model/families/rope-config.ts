@@ -95,7 +95,9 @@ const readScaling = (scaling: Config, of: RopeContext): RopeScaling => {
 const readDimensions = (configs: readonly Config[], { headDim, partial }: RopeContext): number => {
   const [named, ...others] = configs.filter((config) => config.has('partial_rotary_factor'));
   if (partial === undefined) named?.must('partial_rotary_factor', 1);
-  const factor = named?.positive('partial_rotary_factor') ?? partial ?? 1;
+  // Null is not silent: it means the whole head.
+  const whole = configs.some((config) => config.cap('partial_rotary_factor', 1) === null);
+  const factor = named?.positive('partial_rotary_factor') ?? (whole ? 1 : (partial ?? 1));
   for (const other of others)
     if (other.positive('partial_rotary_factor') !== factor)
       throw other.error(`partial_rotary_factor is not ${factor}, as the RoPE's own fields have it`);
@@ -133,7 +135,8 @@ export const refuseOther = (config: Config, rope: Rope, older: Rope): void => {
 
 /**
  * That of layers with a window and that of the others: by kind of layer in transformers 5; in transformers 4 the scaling
- * is that of layers without a window. `localBase`, `base`: their bases where `rope_parameters` does not say.
+ * is that of layers without a window. Its type may be called `type` here too: transformers 4 read it so, and transformers
+ * 5 does elsewhere, though it leaves such a scaling out in these families; no published config has it. `localBase`, `base`: their bases where `rope_parameters` does not say.
  */
 export const readLayerRopes = (
   config: Config,

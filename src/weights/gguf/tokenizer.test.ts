@@ -244,6 +244,7 @@ describe('ggufTokenizer', () => {
     ['qwen2', "I'M 12\n\n x", ['I', "'M", ' ', '1', '2', '\n\n', ' x']],
     ['llama-bpe', '12345 a\r\n', ['123', '45', ' a', '\r\n']],
     ['superbpe', '1234x', ['1', '234', 'x']],
+    ['tiny_aya', '12345 1234x', ['12', '345', ' ', '123', '4', 'x']], // a word that goes on is cut from the left
     ['tekken', 'HelloWorld 12', ['Hello', 'World', ' ', '1', '2']],
     ['gpt-4o', "it's 1234", ["it's", ' ', '123', '4']],
     ['default', 'a,b 12345', ['a', ',', 'b', ' ', '123', '45']],
