@@ -98,6 +98,7 @@ export type WeightName =
   | 'convolution'
   | 'convolutionOutput'
   | 'outputGate'
+  | 'outputGateBias'
   | 'deltaInput'
   | 'deltaGate'
   | 'deltaRate'
@@ -223,6 +224,7 @@ const attentionWeights = (mixer: Attention): readonly WeightName[] => [
   'key',
   'value',
   ...(mixer.bias.queryKeyValue ? (['queryBias', 'keyBias', 'valueBias'] as const) : []),
+  ...(mixer.bias.queryKeyValue && mixer.gate ? (['outputGateBias'] as const) : []),
   ...(mixer.queryKeyNorm ? (['queryNorm', 'keyNorm'] as const) : []),
   'output',
   ...(mixer.bias.output ? (['outputBias'] as const) : []),
@@ -341,6 +343,7 @@ export const weightSpecs = (architecture: Architecture): readonly WeightSpec[] =
     key: [keys, read],
     value: [keys, read],
     queryBias: [queries],
+    outputGateBias: [queries],
     keyBias: [keys],
     valueBias: [keys],
     output: [hidden, queries],
@@ -394,8 +397,9 @@ export const weightSpecs = (architecture: Architecture): readonly WeightSpec[] =
     const stripes = mixer?.kind === 'attention' && mixer.grouped ? groupRows(name, sizes) : undefined;
     if (stripes) return { ...plain, firstRow: 0, stripes };
     const shared = mixer?.kind === 'attention' && mixer.gate !== null && names.query === names.outputGate;
-    if (!shared || (name !== 'query' && name !== 'outputGate')) return plain;
-    const from = name === 'query' ? 0 : headDim;
+    const gate = name === 'outputGate' || name === 'outputGateBias';
+    if (!shared || (name !== 'query' && name !== 'queryBias' && !gate)) return plain;
+    const from = gate ? headDim : 0;
     return { ...plain, firstRow: 0, stripes: { rows: headDim, from, of: 2 * headDim } };
   };
   return [

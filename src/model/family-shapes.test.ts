@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import { testGpu } from '../testing/device/gpu.ts';
 import { relativeError, scoreRows } from '../testing/goldens/golden.ts';
-import { tinyCheckpoint } from '../testing/toys/tiny.ts';
+import { TINY_QWEN35, tinyCheckpoint } from '../testing/toys/tiny.ts';
 import { loadModel } from './load/load-model.ts';
 
 type Vector = readonly number[];
@@ -367,4 +367,27 @@ test.each(Object.entries(FAMILIES))('%s', async (_, rules) => {
   using cursor = await model.open({ capacity: 32 });
   const { logits } = await scoreRows(cursor, tokens, 4);
   expect(relativeError(logits, expected)).toBeLessThan(1e-3);
+});
+
+test('qwen3_5 with biases: those of queries and gates lie head by head in one tensor', async () => {
+  const gpu = await testGpu();
+  const at = 'model.layers.1.self_attn';
+  const logits = async (queries: number, gates: number, values: number) => {
+    const head = [...Array<number>(16).fill(queries), ...Array<number>(16).fill(gates)];
+    const vectors = {
+      [`${at}.q_proj.bias`]: [...head, ...head],
+      [`${at}.v_proj.bias`]: Array<number>(16).fill(values),
+    };
+    const checkpoint = tinyCheckpoint({ config: { ...TINY_QWEN35, attention_bias: true }, vectors });
+    using model = await loadModel(gpu, checkpoint, { precision: 'f32', batchInvariant: true });
+    using cursor = await model.open({ capacity: 8 });
+    return (await scoreRows(cursor, [3, 14, 15, 9], 4)).logits;
+  };
+  const open = await logits(0, 0, 0);
+  expect(await logits(0, 0, 9)).not.toEqual(open);
+  expect(await logits(4, 0, 0)).not.toEqual(open);
+  // Closed gates let nothing of the layer's values through.
+  const closed = await logits(0, -1e4, 0);
+  expect(closed).not.toEqual(open);
+  expect(await logits(4, -1e4, 9)).toEqual(closed);
 });

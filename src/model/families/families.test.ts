@@ -204,6 +204,11 @@ test('Qwen3.5: layers, gates, rotated dimensions, and the nested config of publi
   expect(nested.head).toBe('tied');
   const inner = { ...published, text_config: { ...text, tie_word_embeddings: false } };
   expect(readArchitecture(inner).head).toBe('tied');
+  const biased = new Map(
+    tensorSpecs(readArchitecture({ ...QWEN35, attention_bias: true })).map((t) => [t.checkpoint, t]),
+  );
+  expect(biased.get('model.layers.3.self_attn.q_proj.bias')?.shape).toEqual([2 * 6 * 32]);
+  expect(biased.has('model.layers.3.self_attn.o_proj.bias')).toBe(true);
   expect(message({ ...QWEN35, attn_output_gate: false })).toContain('attn_output_gate = false is not supported');
   expect(message({ ...QWEN35, linear_num_key_heads: 3 })).toContain('linear_num_value_heads 4 is not a multiple');
   expect(message({ ...QWEN35, layer_types: ['mamba', 'mamba', 'mamba', 'mamba'] })).toContain('layer_types[0] = mamba');

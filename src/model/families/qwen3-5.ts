@@ -11,6 +11,7 @@ const AT = 'model.layers.{i}';
 
 const NAMES: Architecture['names'] = {
   outputGate: `${AT}.self_attn.q_proj.weight`,
+  outputGateBias: `${AT}.self_attn.q_proj.bias`,
   deltaInput: `${AT}.linear_attn.in_proj_qkv.weight`,
   deltaGate: `${AT}.linear_attn.in_proj_z.weight`,
   deltaRate: `${AT}.linear_attn.in_proj_b.weight`,
@@ -45,11 +46,13 @@ export const readQwen35 = (config: Config): Architecture => {
     );
   const delta = { kind: 'delta-net', taps: config.count('linear_conv_kernel_dim', 4), shape } as const;
   const attending = readAttending(config);
+  const bias = config.flag('attention_bias', false);
   config.must('attn_output_gate', true);
   config.ignore(...UNUSED);
   const read = readDecoder(config, {
     family: 'qwen3_5',
     queryKeyNorm: 'head',
+    bias: { queryKeyValue: bias, output: bias },
     // GGUF stores 1 + w.
     normOffset: config.number('rms_norm_offset', 1),
     ropes: ({ layers, headDim, context }) => {

@@ -146,7 +146,7 @@ const recordAttention = (plan: Plan, network: Network, cache: Cache, input: Tens
   const { bucket, layer } = place;
   const { heads, keyValueHeads, headDim } = architecture.sizes;
   const { window, scale, softCap } = mixerAs((architecture.blocks[layer] as Block).mixer, 'attention');
-  const { output, outputBias, gate } = mixerAs((weights.blocks[layer] as Weighted).mixer, 'attention');
+  const { output, outputBias, gate, gateBias } = mixerAs((weights.blocks[layer] as Weighted).mixer, 'attention');
   const { keys, values } = cache.layers[layer] as KeyValueCache;
   recordKeys(plan, network, cache, input, place);
   const attending = {
@@ -180,7 +180,12 @@ const recordAttention = (plan: Plan, network: Network, cache: Cache, input: Tens
   cache.rolloutState?.record(plan, attending, shape, attentionTuning(gpu), layer);
   if (gate && scratch.outputGate) {
     const gates = rowsOf(scratch.outputGate.gate, bucket);
-    matmul(plan, { input, matrix: gate, output: gates }, { rows: bucket, epilogue: 'store' }, tuning);
+    matmul(
+      plan,
+      { input, matrix: gate, output: gates, ...biased(gateBias) },
+      { rows: bucket, epilogue: 'store' },
+      tuning,
+    );
     const stride = gates.shape.at(-1) as number;
     outputGate(plan, { gate: gates, attended: attending.output }, { rows: bucket, stride });
   }

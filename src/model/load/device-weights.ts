@@ -18,6 +18,7 @@ export interface AttentionWeights {
   readonly output: Matrix;
   readonly outputBias: Tensor | undefined;
   readonly gate: Matrix | undefined;
+  readonly gateBias: Tensor | undefined;
 }
 
 export interface ConvolutionWeights {
@@ -242,6 +243,7 @@ export const assemble = (
         output: matrix(of('output')),
         outputBias: vectors.get(of('outputBias')),
         gate: matrices.get(of('outputGate')),
+        gateBias: vectors.get(of('outputGateBias')),
       });
       const convolution = (): ConvolutionWeights => ({
         kind: 'convolution',
