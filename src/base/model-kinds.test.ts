@@ -31,6 +31,12 @@ test('others are told by their fields, or not at all', () => {
   expect(what({ num_experts: 1 })).toBeUndefined();
   expect(what({ is_encoder_decoder: true })).toContain('encoder');
   expect(what({ kv_lora_rank: 512 })).toContain('latent attention');
-  for (const name of ['GPT2LMHeadModel', 'OPTForCausalLM', 'ApertusForCausalLM', 'FalconForCausalLM', 'stablelm'])
+  for (const name of [
+    'GPT2LMHeadModel',
+    'OPTForCausalLM',
+    'ApertusForCausalLM',
+    'FalconForCausalLM',
+    'Qwen2ForProcessRewardModel',
+  ])
     expect([name, modelKind(name)]).toEqual([name, null]);
 });

@@ -33,7 +33,7 @@ const KINDS: readonly (readonly [RegExp, ModelKind])[] = [
     },
   ],
   [
-    /bert|embed|encoder|(?<!lmhead|chat)model$/,
+    /bert|embed|encoder|(?<!lmhead|chat|reward)model$/,
     {
       what: 'it gives vectors (embeddings) or the states of a body without a head, and writes no text',
       hint: 'Load the model that was made to write, whose architectures end in ForCausalLM.',
