@@ -73,11 +73,6 @@ const LFM: CatalogueLicence = {
   url: 'https://www.liquid.ai/lfm-license',
   terms: 'By downloading it you accept Liquid AI’s licence, which limits use by large companies.',
 };
-const EXAONE: CatalogueLicence = {
-  name: 'EXAONE AI Model License 1.1 - NC',
-  url: 'https://huggingface.co/LGAI-EXAONE/EXAONE-3.5-2.4B-Instruct/blob/main/LICENSE',
-  terms: 'By downloading it you accept LG’s licence, which allows research only.',
-};
 const UNKNOWN: CatalogueLicence = {
   name: 'see its page',
   url: '',
@@ -453,32 +448,6 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
     goodAt: 'chat with a model whose training data is public',
     files: [{ precision: 'Q4_K_M', name: 'OLMo-2-0425-1B-Instruct-Q4_K_M.gguf', megabytes: 935.5 }],
     memory: { q4: 1041.2, q8: 1578.1, f16: 2970.1 },
-  }),
-  target({
-    id: 'minicpm4-0.5b',
-    title: 'MiniCPM4 0.5B',
-    repository: 'mradermacher/MiniCPM4-0.5B-GGUF',
-    from: 'openbmb/MiniCPM4-0.5B',
-    family: 'minicpm',
-    parameters: 433_873_920,
-    context: 32_768,
-    licence: APACHE,
-    goodAt: 'short chat in Chinese and English',
-    files: [{ precision: 'Q4_K_M', name: 'MiniCPM4-0.5B.Q4_K_M.gguf', megabytes: 266 }],
-    memory: { q4: 281.8, q8: 461.1, f16: 867.9 },
-  }),
-  target({
-    id: 'exaone-3.5-2.4b',
-    title: 'EXAONE 3.5 2.4B',
-    repository: 'LGAI-EXAONE/EXAONE-3.5-2.4B-Instruct-GGUF',
-    from: 'LGAI-EXAONE/EXAONE-3.5-2.4B-Instruct',
-    family: 'exaone',
-    parameters: 2_405_327_360,
-    context: 32_768,
-    licence: EXAONE,
-    goodAt: 'chat and questions about a text in Korean and English',
-    files: [{ precision: 'Q4_K_M', name: 'EXAONE-3.5-2.4B-Instruct-Q4_K_M.gguf', megabytes: 1644.9 }],
-    memory: { q4: 1484.6, q8: 2556.1, f16: 4811 },
   }),
   target({
     id: 'lfm2.5-350m',

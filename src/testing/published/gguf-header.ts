@@ -157,8 +157,8 @@ const metadataOf = (name: string, config: Json): Record<string, GgufValue> => {
     feed_forward_length: sizes.feedForward,
     'attention.head_count': sizes.heads,
     'attention.head_count_kv': sizes.keyValueHeads,
-    'attention.layer_norm_rms_epsilon': (config.rms_norm_eps ?? config.norm_eps ?? config.layer_norm_epsilon) as number,
-    'rope.freq_base': (config.rope_theta ?? 10_000) as number,
+    'attention.layer_norm_rms_epsilon': (config.rms_norm_eps ?? config.norm_eps) as number,
+    'rope.freq_base': number('rope_theta'),
     ...(config.head_dim !== undefined && {
       'attention.key_length': sizes.headDim,
       'attention.value_length': sizes.headDim,
@@ -191,12 +191,6 @@ const metadataOf = (name: string, config: Json): Record<string, GgufValue> => {
       embedding_scale: number('embedding_multiplier'),
       residual_scale: number('residual_multiplier'),
       logit_scale: number('logits_scaling'),
-    },
-    minicpm: {
-      embedding_scale: number('scale_emb'),
-      residual_scale: number('scale_depth') / Math.sqrt(sizes.layers),
-      logit_scale: sizes.hidden / number('dim_model_base'),
-      'rope.scaling.type': 'longrope',
     },
     lfm2: {
       'shortconv.l_cache': number('conv_L_cache'),
