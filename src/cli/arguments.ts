@@ -1,6 +1,7 @@
 // A command's options as data: one table gives the parser, the types of the values, the help page, and errors that name
 // the nearest option. node:util splits the words.
 import { parseArgs } from 'node:util';
+import { decimal } from '../base/decimal.ts';
 import { OutriderError, toFault } from '../base/errors.ts';
 import { nearest } from './nearest.ts';
 
@@ -86,7 +87,7 @@ const parseNumber = (
   name: string,
   { least = -Infinity, most = Infinity, whole = false }: Range,
 ): number => {
-  const value = given.trim() === '' ? Number.NaN : Number(given);
+  const value = decimal(given, whole);
   if (!Number.isFinite(value) || (whole && !Number.isSafeInteger(value)))
     throw new UsageError(`--${name}: "${given}" is not a ${whole ? 'whole ' : ''}number`);
   if (value < least) throw new UsageError(`--${name}: ${given} is less than ${least}`);

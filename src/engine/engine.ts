@@ -53,9 +53,9 @@ export interface Engine {
   /** The facts of all decoding systems: needs, knobs, guarantee. Available before a load and without a GPU. */
   systems(): Promise<readonly SystemFacts[]>;
   /**
-   * Afterwards exactly these models are loaded. A model that was loaded and is asked for again at the same precision
-   * stays; all others are freed first. After a failed or aborted load no model is loaded; one that is refused at once, or
-   * aborted before its turn, changes nothing. Throws an OutriderError: `bad-request`, `no-webgpu`, `download-failed`,
+   * Afterwards exactly these models are loaded; `load({})` frees all. A model that was loaded and is asked for again at
+   * the same precision stays; all others are freed first. After a failed or aborted load no model is loaded; one that is
+   * refused at once, or aborted before its turn, changes nothing. Throws an OutriderError: `bad-request`, `no-webgpu`, `download-failed`,
    * `bad-checkpoint`, `vocabulary-mismatch`, `out-of-memory`, `device-lost` or `aborted`.
    */
   load(models: ModelSources, options?: LoadOptions): Promise<Loaded>;

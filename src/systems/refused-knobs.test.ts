@@ -33,7 +33,7 @@ it('combined: only a drafter, where none is loaded', async () => {
   };
   await run('suffix+drafter');
   await expect(run('drafter')).rejects.toMatchObject({
-    message: 'combined: sources must be one of suffix+drafter, suffix, not drafter',
+    message: 'combined: sources must be one of suffix+drafter, suffix, not "drafter"',
     hint: 'Load a drafter under that role.',
   });
 });

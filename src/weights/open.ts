@@ -98,22 +98,33 @@ export const fileSet = (source: Source, { store, onProgress }: OpenOptions): Fil
     arrived += bytes;
     onProgress?.(arrived);
   };
-  const files = addressFiles(url, (address, options) =>
+  let sentPage = false;
+  const onPage = (): void => {
+    sentPage = true;
+  };
+  const found = addressFiles(url, (address, options) =>
     store
-      ? store.open(address, { ...options, revalidate, onBytes })
-      : HttpSource.open(address, { ...options, onBytes }),
+      ? store.open(address, { ...options, revalidate, onBytes, onPage })
+      : HttpSource.open(address, { ...options, onBytes, onPage }),
   );
+  const files: FileSet = {
+    ...found,
+    get sentPage() {
+      return sentPage;
+    },
+  };
   return digests ? checkedFiles(files, digests) : files;
 };
 
 const missing = (files: FileSet, name: string): string =>
   files.name === name ? `${name} is missing` : `${files.name}: ${name} is missing`;
 
-const hintFor = ({ names }: FileSet): string => {
+const hintFor = ({ names, sentPage }: FileSet): string => {
   if (names?.includes('adapter_config.json'))
     return 'It is an adapter (LoRA), not a model: merge it into its base model, and load what that gives.';
   if (names?.some((name) => name.endsWith('.onnx')))
     return 'It holds a model for ONNX runtimes: load the repository that has it in safetensors or GGUF.';
+  if (sentPage) return 'The server answered with a page instead of the file: check the address.';
   return names?.length
     ? `It has: ${names.slice(0, 12).join(', ')}.`
     : 'A model is a folder with config.json and weights, or a .gguf file.';

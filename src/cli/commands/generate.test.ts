@@ -139,7 +139,10 @@ describe('generate from text', PATIENCE, () => {
     [['--prompt', 'a', '--system', 'oracular'], '--system: "oracular" is not one of autoregressive'],
     [['--prompt', 'a', '--set', 'gamma'], '--set: "gamma" is not KNOB=VALUE'],
     [['--prompt', 'a', '--system', 'draft-model', '--set', 'gamma=x'], 'draft-model: gamma takes a number, not "x"'],
-    [['--prompt', 'a', '--system', 'dflash', '--set', 'draft=best'], 'draft must be one of sampled, greedy, not best'],
+    [
+      ['--prompt', 'a', '--system', 'dflash', '--set', 'draft=best'],
+      'draft must be one of sampled, greedy, not "best"',
+    ],
     [['--prompt', 'a', '--system', 'dflash', '--set', 'size=8'], 'dflash has no knob "size"'],
     [['--prompt', 'a', '--system', 'dflash', '--set', 'block-size=0'], 'a whole number from 1 to 32, not 0'],
     [['--prompt', 'a', '--system', 'dflash', '--set', 'block-size=33'], 'a whole number from 1 to 32, not 33'],

@@ -1,5 +1,6 @@
 // Continues a prompt. The text streams to stdout as it becomes certain; with --json every trace event is a line there,
 // the last one, `done`, carrying the answer and the metrics as well.
+import { decimal } from '../../base/decimal.ts';
 import { refuse } from '../../base/refuse.ts';
 import type { DecodingSystem } from '../../decode/core/system.ts';
 import { createEngine } from '../../engine/engine.ts';
@@ -107,7 +108,7 @@ const readBias = (given: readonly string[]): Record<number, number> => {
   const biases: Record<number, number> = {};
   for (const pair of given.flatMap((pairs) => pairs.split(/[\s,]+/))) {
     const [, id, bias] = /^(\d+)=(.+)$/.exec(pair) ?? [];
-    if (id === undefined || !Number.isFinite(Number(bias)))
+    if (id === undefined || !Number.isFinite(decimal(bias ?? '', false)))
       throw new UsageError(`--logit-bias: "${pair}" is not ID=X, such as 42=-5`);
     if (Number(id) in biases) throw new UsageError(`--logit-bias: token ${id} is given twice`);
     biases[Number(id)] = Number(bias);

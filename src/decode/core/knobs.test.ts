@@ -32,10 +32,10 @@ describe('knobs', () => {
     [{ gamma: 0 }, 'x: gamma must be a whole number from 1 to 8, not 0', ''],
     [{ gamma: 9 }, 'x: gamma must be a whole number from 1 to 8, not 9', 'Nine are too many.'],
     [{ gamma: 2.5 }, 'x: gamma must be a whole number from 1 to 8, not 2.5', ''],
-    [{ gamma: '5' }, 'x: gamma must be a whole number from 1 to 8, not 5', ''],
+    [{ gamma: '5' }, 'x: gamma must be a whole number from 1 to 8, not "5"', ''],
     [{ gamma: [5] }, 'x: gamma must be a whole number from 1 to 8, not 5', ''],
     [{ lambda: Number.NaN }, 'x: lambda must be a number from 0 to 1, not NaN', ''],
-    [{ draft: 'best' }, 'x: draft must be one of greedy, sampled, not best', ''],
+    [{ draft: 'best' }, 'x: draft must be one of greedy, sampled, not "best"', ''],
     [{ draft: Symbol('best') as never }, 'x: draft must be one of greedy, sampled, not Symbol(best)', ''],
     [{ candidates: [] }, 'x: candidates must be whole numbers from 1 to 32, not nothing', ''],
     [{ candidates: [1, 33] }, 'x: candidates must be whole numbers from 1 to 32, not 1,33', ''],
@@ -48,6 +48,8 @@ describe('knobs', () => {
     expect(parseKnob(system, 'gamma', '3')).toBe(3);
     expect(parseKnob(system, 'draft', 'greedy')).toBe('greedy');
     expect(parseKnob(system, 'candidates', '1, 4,16')).toEqual([1, 4, 16]);
+    expect(parseKnob(system, 'lambda', '5e-1')).toBe(0.5);
+    expect(problem(() => parseKnob(system, 'gamma', '0x3')).message).toBe('x: gamma takes a number, not "0x3"');
     expect(problem(() => parseKnob(system, 'gamma', 'x')).message).toBe('x: gamma takes a number, not "x"');
     expect(problem(() => parseKnob(system, 'candidates', '1,,2')).message).toBe(
       'x: candidates takes numbers, not "1,,2"',

@@ -1,5 +1,6 @@
 // A system's settings, declared once as data: pages build their controls from them, the command line reads them, and a
 // wrong name or value is an error that says which are right.
+import { decimal } from '../../base/decimal.ts';
 import { refuse } from '../../base/refuse.ts';
 import { shown } from '../../base/shown.ts';
 
@@ -75,14 +76,14 @@ const findKnob = ({ id, knobs }: Named, name: string): Knob => {
 
 const isList = (value: KnobValue): value is readonly number[] => Array.isArray(value);
 
-/** As people type it: a word without quotes, a list with commas. */
-const typed = (value: unknown): string =>
-  (Array.isArray(value) ? value.map(shown).join(',') : typeof value === 'string' ? value : shown(value)) || 'nothing';
+/** A list as people type it, with commas. A text keeps its quotes: "5" is no number. */
+const asGiven = (value: unknown): string =>
+  (Array.isArray(value) ? value.map(shown).join(',') : shown(value)) || 'nothing';
 
 const check = (where: string, knob: Knob, value: KnobValue): KnobValue => {
   if (knob.kind === 'choice') {
     if (knob.options.some((option) => option === value)) return value;
-    throw refuse(`${where} must be one of ${knob.options.join(', ')}, not ${typed(value)}`, knob.others);
+    throw refuse(`${where} must be one of ${knob.options.join(', ')}, not ${asGiven(value)}`, knob.others);
   }
   const { min, max } = knob;
   const whole = Number.isInteger(knob.step ?? 1);
@@ -92,7 +93,7 @@ const check = (where: string, knob: Knob, value: KnobValue): KnobValue => {
   if (isList(value) === (knob.kind === 'numbers') && numbers.every(fits)) return value;
   const kind = `${whole ? 'whole ' : ''}${knob.kind === 'numbers' ? 'numbers' : 'number'}`;
   throw refuse(
-    `${where} must be ${knob.kind === 'numbers' ? '' : 'a '}${kind} from ${min} to ${max}, not ${typed(value)}`,
+    `${where} must be ${knob.kind === 'numbers' ? '' : 'a '}${kind} from ${min} to ${max}, not ${asGiven(value)}`,
     (knob.kind === 'number' && typeof value === 'number' && value > max && knob.most) || '',
   );
 };
@@ -122,7 +123,7 @@ export const parseKnob = (system: Named, name: string, text: string): KnobValue 
   const knob = findKnob(system, name);
   if (knob.kind === 'choice') return check(`${system.id}: ${name}`, knob, text);
   const read = (part: string): number => {
-    const value = part.trim() === '' ? Number.NaN : Number(part);
+    const value = decimal(part, false);
     if (Number.isFinite(value)) return value;
     throw refuse(`${system.id}: ${name} takes ${knob.kind === 'numbers' ? 'numbers' : 'a number'}, not "${text}"`);
   };

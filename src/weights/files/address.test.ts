@@ -138,6 +138,12 @@ describe.skipIf(noShared)('models from the web and from dropped files', () => {
     await expect(openUrl(server, 'm')).rejects.toMatchObject({
       message: expect.stringContaining('config.json is missing'),
     });
+    server.behave({ pageForMissing: true });
+    for (const path of ['m', 'm/x.gguf'])
+      await expect(openUrl(server, path)).rejects.toMatchObject({
+        message: expect.stringContaining('is missing'),
+        hint: 'The server answered with a page instead of the file: check the address.',
+      });
     await expect(openUrl(server, 'm', { signal: AbortSignal.abort() })).rejects.toMatchObject({ code: 'aborted' });
   });
 });

@@ -43,6 +43,8 @@ export interface FileSet {
   readonly names: readonly string[] | null;
   /** The file that was named; null when it was the whole set. */
   readonly entry: string | null;
+  /** A server has answered with a page instead of a file, as some do for every path. */
+  readonly sentPage?: boolean | undefined;
   /** Null when there is no such file. */
   open(name: string, options: OpenFile): Promise<ByteSource | null>;
   /** Writes a file; absent when files cannot be added. */

@@ -11,6 +11,8 @@ export interface HttpOptions {
   readonly signal?: AbortSignal | undefined;
   /** Called with the bytes of every piece that arrives and is used. */
   readonly onBytes?: ((bytes: number) => void) | undefined;
+  /** Called when the server answers with a page instead of the file. */
+  readonly onPage?: (() => void) | undefined;
   /** Tests shorten the waits. */
   readonly timing?: Partial<Timing> | undefined;
 }
@@ -254,7 +256,10 @@ export class HttpSource implements ByteSource {
     const { status, headers } = response;
     if (status === 404 || status === 410) return false;
     // Servers of single-page applications send their page for a missing file; no file of a model is a page.
-    if (response.ok && headers.get('content-type')?.startsWith('text/html')) return false;
+    if (response.ok && headers.get('content-type')?.startsWith('text/html')) {
+      this.#options.onPage?.();
+      return false;
+    }
     if (status >= 500 || status === 429 || status === 408) throw new Interrupted(`the server answers ${status}`);
     const range = /^bytes (?:(\d+)-\d+|\*)\/(\d+|\*)$/.exec(headers.get('content-range') ?? '');
     // An empty file has no byte 0 to begin with.

@@ -13,6 +13,9 @@ export const probed = (files: FileSet): ProbedFiles => {
     name: files.name,
     names: files.names,
     entry: files.entry,
+    get sentPage() {
+      return files.sentPage;
+    },
     async has(name, signal) {
       if (files.names) return files.names.includes(name);
       if (!kept.has(name)) kept.set(name, await files.open(name, { signal, optional: true }));
