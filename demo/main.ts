@@ -17,7 +17,6 @@ import { startHints } from './shared/hints.ts';
 import { keepFocus } from './shared/keep-focus.ts';
 import { bringIntoView } from './shared/stillness.ts';
 import { readHash, Tabs } from './shared/tabs.ts';
-import { startTheme } from './shared/theme.ts';
 import { Stage } from './stage/stage.ts';
 import type { StructuredTab } from './structured/structured-tab.ts';
 import { playTrace, replayOf } from './traces/play-trace.ts';
@@ -26,7 +25,6 @@ import { replayInstead } from './traces/replay-without-webgpu.ts';
 import { TraceBar } from './traces/trace-bar.ts';
 import type { TraceFile } from './traces/trace-file.ts';
 
-startTheme();
 startHints();
 keepFocus();
 const stage = new Stage();
@@ -182,7 +180,7 @@ onDrop(
   },
 );
 
-race.problems.onShowModel = (id) => void session.panel.show(id);
+race.problems.onLoadModel = (pick) => session.choose(pick);
 await race.problems.start();
 openTrace();
 stage.start().catch(() => {}); // the rest of the page works without its recordings

@@ -26,6 +26,7 @@ import type { Remembered } from './models/remembered-model.ts';
 import { StoredView } from './models/stored-view.ts';
 import { element, megabytes, say } from './shared/elements.ts';
 import { cacheName, hideFault, type Offer, onOffer, showFault } from './shared/faults.ts';
+import { withLavapipe } from './shared/words.ts';
 import { CalibrationView } from './systems/calibration-view.ts';
 import { SystemPicker } from './systems/system-picker.ts';
 
@@ -50,10 +51,10 @@ const nameOf = ({ adapter }: Loaded): string => {
 const describe = (loaded: Loaded, choice: Choice, seconds: number): string => {
   const { models, notice } = loaded;
   const gpu = nameOf(loaded);
-  const software = /swiftshader|llvmpipe/i.test(gpu) ? ' (software)' : '';
+  const software = /swiftshader/i.test(gpu) ? ' (software)' : '';
   const bytes = Object.values(models).reduce((sum, model) => sum + model.bytes, 0);
   const weights = models.target ? `; ${kindOf(choice, models.target.family)}; ${megabytes(bytes)} in GPU memory` : '';
-  return `${gpu}${software}${weights}, loaded in ${seconds.toFixed(1)} s${notice ? `. ${notice}` : ''}`;
+  return `${withLavapipe(gpu)}${software}${weights}, loaded in ${seconds.toFixed(1)} s${notice ? `. ${notice}` : ''}`;
 };
 
 /** What is loaded with a target, the system that suits it, what loads it again, and whether the form asked for it. */
@@ -90,7 +91,7 @@ export class Session {
   #preflight: AbortController | null = null;
   readonly #fit = new FitView();
   readonly panel = new ModelsPanel({
-    load: ({ target, partner, system, remember }) => void this.#chosen(target, 'target', { partner, system, remember }),
+    load: (pick) => this.choose(pick),
     add: (role, choice) => void this.#chosen(choice, role),
     loadBundled: () => void this.#chosen(wholeFamily(), 'target'),
     openForm: (role) => this.own.open(role),
@@ -116,6 +117,11 @@ export class Session {
     this.#precision.addEventListener('change', () => void this.#targetChanged());
     this.#onnx.addEventListener('change', () => void this.#onnxChanged());
     onOffer((offer) => void this.#accept(offer));
+  }
+
+  /** Loads a published model and what drafts for it. */
+  choose({ target, partner, system, remember }: ModelPick): void {
+    void this.#chosen(target, 'target', { partner, system, remember });
   }
 
   /** Names of the loaded models, by role. */

@@ -16,12 +16,14 @@ test.beforeAll(async ({ browser }) => {
 });
 test.afterAll(() => page.close());
 
-test('one button is the primary one; sampling, traces and all knobs but two are a click deeper', async () => {
+test('one button is the primary one; sampling, traces and all knobs but one are a click deeper', async () => {
   await expect(page.locator('#race button.primary:visible, .stage button.primary:visible')).toHaveCount(1);
   for (const name of ['Open trace', 'Save', 'Share']) await expect(page.getByRole('button', { name })).toBeHidden();
   for (const label of ['Temperature', 'Plain decoding where drafting loses time'])
     await expect(page.getByLabel(label, { exact: true })).toBeHidden();
-  await expect(page.locator('#knobs > .knob')).toHaveCount(2);
+  await expect(page.locator('#knobs > .knob')).toHaveText([/^Block size/]);
+  await expect(page.locator('#advanced')).toContainText('Drafts at temperature > 0');
+  await expect(page.locator('#advanced #offers')).toContainText('Your own DSpark drafter');
 });
 
 test('another system moves nothing', async () => {
@@ -122,10 +124,10 @@ test('the element next to its two lines is live, and no model is fetched for it'
 test('a question beyond the bundled models gets a sentence, and a general model with size and licence', async () => {
   await page.getByLabel('Problem for the model').fill('Who wrote Faust?');
   await expect(page.locator('#truth')).toContainText('They solve word problems like the examples, and nothing else.');
-  await expect(page.getByRole('button', { name: /^Show SmolLM2.*\d MB, Apache/ })).toBeVisible();
+  await expect(page.getByRole('button', { name: /^Download SmolLM2.*\d MB, Apache/ })).toBeVisible();
   await page.getByLabel('Problem for the model').fill(' ');
   for (const name of ['Answer', 'Race']) await expect(page.getByRole('button', { name, exact: true })).toBeDisabled();
   await page.getByRole('button', { name: 'Trees' }).click();
-  await expect(page.getByRole('button', { name: /^Show SmolLM2/ })).toBeHidden();
+  await expect(page.getByRole('button', { name: /^Download SmolLM2/ })).toBeHidden();
   await expect(page.getByRole('button', { name: 'Answer', exact: true })).toBeEnabled();
 });

@@ -3,6 +3,7 @@
 import { withinContext } from '../../src/api/context-window.ts';
 import { OutriderError, type RunRequest } from '../../src/index.ts';
 import { committedTokens, type TraceEvent } from '../../src/trace/index.ts';
+import type { ModelPick } from '../models/catalogue-view.ts';
 import { isFollowUp, isWordProblem } from '../models/scope.ts';
 import { type OnAsk, outcomeOf } from '../run/outcome.ts';
 import type { Session } from '../session.ts';
@@ -128,14 +129,23 @@ export class ChatTab {
     const loaded = this.#ready && loadedTarget ? { ...loadedTarget, choice: target } : null;
     const absent = this.#session.withoutWebGpu
       ? 'Chat needs WebGPU, which this browser does not offer. Race and Inspect play recordings of the real engine.'
-      : 'No model is loaded yet.';
+      : 'No model is loaded yet. What is being loaded is shown under Model.';
     this.#welcome = welcome(loaded ?? absent, systems.system.title, {
       ask: (text) => {
         this.#box.value = text;
         this.#ask();
       },
+      load: (pick) => this.#load(pick),
     });
     this.#log.prepend(this.#welcome);
+  }
+
+  /** Loads another model. A question that waits for it stays in the box. */
+  #load(pick: ModelPick): void {
+    this.#scopeNote?.remove();
+    this.#welcomeIfEmpty();
+    this.#box.focus();
+    this.#session.choose(pick);
   }
 
   /** Whether a model is loaded. */
@@ -185,9 +195,10 @@ export class ChatTab {
     const solves = this.#conversation.messages.length === 0 ? isWordProblem : isFollowUp;
     if (isBundled(this.#session.target) && !solves(content)) {
       this.#scopeNote = outOfScope({
-        show: (id) => void this.#session.panel.show(id),
+        load: (pick) => this.#load(pick),
         anyway: () => this.#begin(content),
       });
+      this.#welcome?.remove(); // it says the same
       this.#log.append(this.#scopeNote);
       this.#follow();
       return;

@@ -1,7 +1,7 @@
 // What an empty chat shows: the card of the loaded model, the system that suits it, and three examples that it can do.
-// The bundled models are offered nothing but word problems.
-import { catalogueEntry } from '../../src/catalogue/catalogue.ts';
+// The bundled models are offered nothing but word problems; for other questions a general model is offered.
 import { kindOf } from '../models/bundled-models.ts';
+import { type ModelPick, offerOf } from '../models/catalogue-view.ts';
 import type { Choice } from '../models/family.ts';
 import { GENERAL_MODEL, SCOPE } from '../models/scope.ts';
 import { make, megabytes } from '../shared/elements.ts';
@@ -70,6 +70,7 @@ export interface Loaded {
 
 interface Actions {
   ask(text: string): void;
+  load(pick: ModelPick): void;
 }
 
 export const isBundled = ({ source }: Choice): boolean => typeof source === 'string';
@@ -77,8 +78,15 @@ export const isBundled = ({ source }: Choice): boolean => typeof source === 'str
 /** A file's name or an address stays as it is. */
 const titled = (label: string): string => (/[./]/.test(label) ? label : capitalised(label));
 
+const GENERAL_ABOUT = 'Other questions need a general model. This one is small: it chats, and is often wrong.';
+
+const generalModel = ({ load }: Pick<Actions, 'load'>): HTMLElement => {
+  const { text, pick } = offerOf(GENERAL_MODEL);
+  return action(`Download ${text}`, `Download ${text}`, () => load(pick));
+};
+
 /** The card of a model, and examples; or why there is none. */
-export const welcome = (loaded: Loaded | string, system: string, { ask }: Actions): HTMLElement => {
+export const welcome = (loaded: Loaded | string, system: string, actions: Actions): HTMLElement => {
   const root = make('section', { className: 'welcome', ariaLabel: 'The loaded model' });
   if (typeof loaded === 'string') {
     root.append(make('p', { className: 'muted' }, loaded));
@@ -101,26 +109,23 @@ export const welcome = (loaded: Loaded | string, system: string, { ask }: Action
     make(
       'div',
       { className: 'row tight' },
-      ...examples.map(({ label, text }) => action(label, `Ask the example: ${label}`, () => ask(text))),
+      ...examples.map(({ label, text }) => action(label, `Ask the example: ${label}`, () => actions.ask(text))),
     ),
+    ...(bundled ? [make('p', {}, GENERAL_ABOUT), make('div', { className: 'row tight' }, generalModel(actions))] : []),
   );
   return root;
 };
 
 /** Shown instead of an answer that the bundled models could only get wrong. */
-export const outOfScope = (actions: { show(id: string): void; anyway(): void }): HTMLElement => {
-  const entry = catalogueEntry(GENERAL_MODEL);
-  const [file] = entry?.files ?? [];
-  const root = make('div', { className: 'scope-note', role: 'status' }, make('p', {}, SCOPE));
-  if (entry && file) {
-    const offer = `${entry.title}, ${Math.round(file.megabytes)} MB, ${entry.licence.name}`;
-    root.append(make('p', {}, `A general model answers other questions: ${offer}.`));
-  }
+export const outOfScope = (actions: Pick<Actions, 'load'> & { anyway(): void }): HTMLElement => {
+  const root = make('div', { className: 'scope-note', role: 'status' });
   root.append(
+    make('p', {}, SCOPE),
+    make('p', {}, GENERAL_ABOUT),
     make(
       'div',
       { className: 'row tight' },
-      action('Show this model', `Show this model: ${entry?.title}`, () => actions.show(GENERAL_MODEL)),
+      generalModel(actions),
       action('Ask anyway', 'Ask anyway: the bundled model answers', () => {
         root.remove();
         actions.anyway();

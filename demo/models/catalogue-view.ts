@@ -63,6 +63,15 @@ export const pickOf = (entry: CatalogueEntry, file: number, partnerId: string | 
 const suggested = ({ partners }: CatalogueEntry): string | null =>
   partners.find(({ id }) => catalogueEntry(id)?.files.length)?.id ?? null;
 
+/** A download to offer by itself: the first file of an entry with the best drafter. */
+export const offerOf = (id: string): { readonly text: string; readonly pick: ModelPick } => {
+  const entry = catalogueEntry(id);
+  if (!entry) throw new Error(`the catalogue has no ${id}`);
+  const partner = suggested(entry);
+  const megabytes = [entry, catalogueEntry(partner ?? '')].reduce((sum, of) => sum + (of?.files[0]?.megabytes ?? 0), 0);
+  return { text: `${entry.title}, ${amount(megabytes)}, ${entry.licence.name}`, pick: pickOf(entry, 0, partner) };
+};
+
 const link = (text: string, href: string): HTMLElement =>
   href === '' ? make('span', {}, text) : make('a', { href, target: '_blank', rel: 'noreferrer' }, text);
 
@@ -72,7 +81,7 @@ const fact = (name: string, ...value: readonly (Node | string)[]): HTMLElement =
 /** One model, closed until it is chosen. */
 class EntryView {
   readonly root: HTMLElement;
-  readonly entry: CatalogueEntry;
+  readonly #entry: CatalogueEntry;
   readonly #details = make('details', { name: 'catalogue-entry' });
   readonly #files = make('select', { ariaLabel: 'File' });
   readonly #partners = make('select', { ariaLabel: 'Drafted by' });
@@ -84,7 +93,7 @@ class EntryView {
   #memory: number | null = null;
 
   constructor(entry: CatalogueEntry, choose: (pick: ModelPick) => void) {
-    this.entry = entry;
+    this.#entry = entry;
     const { title, goodAt, licence, parameters, context, repository, files, known } = entry;
     const takes = make('span', { className: 'size' }, amount(files[0]?.megabytes ?? 0));
     this.#details.append(
@@ -117,16 +126,11 @@ class EntryView {
     this.root = make('li', {}, this.#details);
   }
 
-  open(): void {
-    this.#details.open = true;
-    this.#load.focus();
-  }
-
   /** Whether it is shown: all are, unless the list is cut to those of which some file fits. */
   show(memory: number | null, onlyFitting: boolean): boolean {
     this.#memory = memory;
     this.#judge();
-    this.root.hidden = onlyFitting && !this.entry.files.some((_, file) => this.#fits(file));
+    this.root.hidden = onlyFitting && !this.#entry.files.some((_, file) => this.#fits(file));
     return !this.root.hidden;
   }
 
@@ -135,19 +139,19 @@ class EntryView {
   }
 
   #fits(file: number): boolean {
-    return this.#memory === null || (catalogueMemory(this.entry, file) ?? 0) * 1e6 * ROOM <= this.#memory;
+    return this.#memory === null || (catalogueMemory(this.#entry, file) ?? 0) * 1e6 * ROOM <= this.#memory;
   }
 
   /** What the chosen file takes on the device, and whether that is there. */
   #judge(): void {
     const memory = this.#memory;
-    this.#need.textContent = amount(catalogueMemory(this.entry, this.#file) ?? 0);
+    this.#need.textContent = amount(catalogueMemory(this.#entry, this.#file) ?? 0);
     const found = this.#fits(this.#file) ? '✓ fits' : `✗ more than the ${amount((memory ?? 0) / 1e6)} here`;
     this.#fit.textContent = memory === null ? '' : found;
   }
 
   #choices(): HTMLElement {
-    const { files, partners } = this.entry;
+    const { files, partners } = this.#entry;
     for (const [i, { precision, megabytes }] of files.entries())
       this.#files.append(new Option(`${precision}, ${amount(megabytes)}`, `${i}`));
     this.#partners.append(new Option('nothing: the prompt is looked up', ''));
@@ -156,7 +160,7 @@ class EntryView {
       const takes = file ? amount(file.megabytes) : 'size not known';
       this.#partners.append(new Option(`${catalogueEntry(id)?.title}, ${roleName(role)}, ${takes}`, id));
     }
-    this.#partners.value = suggested(this.entry) ?? '';
+    this.#partners.value = suggested(this.#entry) ?? '';
     const row = (name: string, select: HTMLElement): HTMLElement =>
       make('label', { className: 'pick' }, make('span', {}, name), select);
     return make(
@@ -168,16 +172,16 @@ class EntryView {
   }
 
   #pick(): ModelPick {
-    return pickOf(this.entry, this.#file, this.#partners.value || null);
+    return pickOf(this.#entry, this.#file, this.#partners.value || null);
   }
 
   #label(): void {
-    const own = this.entry.files[this.#file]?.megabytes ?? 0;
+    const own = this.#entry.files[this.#file]?.megabytes ?? 0;
     const partner = catalogueEntry(this.#partners.value);
     const more = partner?.files[0]?.megabytes;
     const unknown = partner && more === undefined ? ' and a drafter' : '';
     this.#load.textContent = `Download ${amount(own + (more ?? 0))}${unknown}`;
-    this.#load.ariaLabel = `${this.#load.textContent}: ${this.entry.title}${partner ? ` with ${partner.title}` : ''}`;
+    this.#load.ariaLabel = `${this.#load.textContent}: ${this.#entry.title}${partner ? ` with ${partner.title}` : ''}`;
   }
 }
 
@@ -212,10 +216,5 @@ export class CatalogueView {
         ? 'This browser does not say how much memory there is'
         : `This computer has ${amount(memory / 1e6)}`;
     this.#about.textContent = `${known}. ${shown.length} of ${this.#entries.length} models are shown.`;
-  }
-
-  /** Opens an entry for the visitor to look at. */
-  open(id: string): void {
-    this.#entries.find(({ entry }) => entry.id === id)?.open();
   }
 }

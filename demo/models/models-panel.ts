@@ -38,12 +38,6 @@ export class ModelsPanel {
     void this.#offerLast();
   }
 
-  /** Opens the list at a model, for the visitor to look at. */
-  async show(id: string): Promise<void> {
-    this.#published.open = true;
-    (await this.#open()).open(id);
-  }
-
   /** Another target is about to be loaded: nothing of the last one stays. */
   leave(): void {
     this.#entry = null;
@@ -78,15 +72,12 @@ export class ModelsPanel {
     });
   }
 
-  #open(): Promise<CatalogueView> {
+  async #open(): Promise<void> {
     this.#view ??= views().then(
       ({ CatalogueView }) =>
         new CatalogueView(this.#published, (pick) => this.#actions.load(pick), this.#actions.memory),
     );
-    return this.#view.then(async (view) => {
-      await view.refresh();
-      return view;
-    });
+    await (await this.#view).refresh();
   }
 
   async #offerLast(): Promise<void> {

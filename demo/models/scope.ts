@@ -3,8 +3,8 @@
 export const SCOPE =
   'The bundled models have at most 2.8 million weights. They solve word problems like the examples, and nothing else.';
 
-/** Small enough for any device that runs the page. */
-export const GENERAL_MODEL = 'smollm2-360m';
+/** The smallest of the catalogue that chats, and its weights were run. */
+export const GENERAL_MODEL = 'smollm2-135m';
 
 const OTHER =
   /^\s*(who|why|when|where|which|explain|write|translate|summari[sz]e|tell|define|list|give|fix|rename|add)\b/i;

@@ -1,5 +1,6 @@
 // The problem box: held-out problems with their correct answers, three examples, one of which no drafter can guess, and
 // a button that picks another at random.
+import type { ModelPick } from '../models/catalogue-view.ts';
 import { GENERAL_MODEL, isWordProblem, SCOPE } from '../models/scope.ts';
 import { element, make, say } from '../shared/elements.ts';
 
@@ -38,8 +39,8 @@ export class Problems {
   readonly #general = make('button', { type: 'button', className: 'small', hidden: true });
   /** The text in the box may have changed. */
   onShow: () => void = () => {};
-  /** The visitor wants to see a published model. */
-  onShowModel: (id: string) => void = () => {};
+  /** The visitor wants a general model. */
+  onLoadModel: (pick: ModelPick) => void = () => {};
   #all: readonly Problem[] = [];
   #shown = '';
   /** The question in the box is nothing that the bundled models can answer. */
@@ -69,7 +70,6 @@ export class Problems {
     );
     this.#text.addEventListener('input', () => this.#showTruth());
     element('truth', HTMLElement).after(this.#general);
-    this.#general.addEventListener('click', () => this.onShowModel(GENERAL_MODEL));
     if (this.#text.value === '') this.show(this.#all[0]);
   }
 
@@ -99,14 +99,14 @@ export class Problems {
     return this.#all.find(({ question }) => question === this.question) ?? null;
   }
 
-  /** A general model with its size and licence; the catalogue is fetched for it. */
+  /** A general model with its size and licence; the catalogue's code is fetched for it. */
   async #offerGeneral(wanted: boolean): Promise<void> {
     this.#beyond = wanted;
     if (wanted && this.#general.textContent === '') {
-      const { catalogueEntry } = await import('../../src/catalogue/catalogue.ts');
-      const entry = catalogueEntry(GENERAL_MODEL);
-      const size = `${Math.round(entry?.files[0]?.megabytes ?? 0)} MB`;
-      this.#general.textContent = `Show ${entry?.title}, ${size}, ${entry?.licence.name}`;
+      const { offerOf } = await import('../models/catalogue-view.ts');
+      const { text, pick } = offerOf(GENERAL_MODEL);
+      this.#general.textContent = `Download ${text}`;
+      this.#general.onclick = () => this.onLoadModel(pick);
     }
     this.#general.hidden = !this.#beyond;
   }

@@ -3,4 +3,8 @@
 /** “1 token”, “2 tokens”, “2 passes”. */
 export const many = (count: number, one: string, more = `${one}s`): string => `${count} ${count === 1 ? one : more}`;
 
+/** The driver calls itself llvmpipe, and everyone else calls it lavapipe. */
+export const withLavapipe = (device: string): string =>
+  device.replace(/^llvmpipe\b/, 'llvmpipe (Mesa’s lavapipe, on the processor)');
+
 export const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

