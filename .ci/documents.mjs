@@ -1,11 +1,11 @@
 // The project's documents as pages of the demo, at their paths below `repository/`: the README, the guide, and what they
-// link to. Links to files that are no documents become plain text, because the demo does not contain them.
+// link to, results too. Links to other files become plain text, because the demo does not contain them.
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, posix, resolve } from 'node:path';
 import { Marked } from 'marked';
 import { anchors } from './anchors.mjs';
 import { POLICY } from './content-security-policy.mjs';
-import { pageLinks } from './page-header.mjs';
+import { pageLinks, THEME_BUTTON } from './page-header.mjs';
 import { root } from './steps.mjs';
 
 /** @param {string} folder @returns {string[]} */
@@ -14,11 +14,17 @@ const documentsIn = (folder) =>
     .filter((name) => name.endsWith('.md'))
     .map((name) => posix.join(folder, name.replaceAll('\\', '/')));
 
+/** Files that are copied where a document links to them: pictures and results. */
+const COPIED = /\.(png|svg|jsonl?)$/;
+
 /** @param {string} link @param {string} path @param {ReadonlySet<string>} documents Null where the demo has no such page. */
 const target = (link, path, documents) => {
   if (/^(https?:|mailto:|#)/.test(link)) return link;
   const [file = '', anchor] = link.split('#');
-  if (!documents.has(posix.normalize(posix.join(posix.dirname(path), file)))) return null;
+  const found = posix.normalize(posix.join(posix.dirname(path), file));
+  if (documents.has(`${found}/README.md`)) return `${file}/README.html`;
+  if (COPIED.test(found)) return file;
+  if (!documents.has(found)) return null;
   return file.replace(/\.md$/, '.html') + (anchor === undefined ? '' : `#${anchor}`);
 };
 
@@ -32,7 +38,7 @@ const bodyOf = (path, text, documents) => {
       },
       link({ href, tokens }) {
         const text = this.parser.parseInline(tokens);
-        const to = href.startsWith('#') || /\.(png|svg)$/.test(href) ? href : target(href, path, documents);
+        const to = target(href, path, documents);
         return to === null ? text : `<a href="${to}">${text}</a>`;
       },
       // Wide tables and code scroll by themselves, by keyboard too.
@@ -94,12 +100,14 @@ const page = (path, body, title) => {
 <script src="${up}theme.js"></script>
 </head>
 <body>
+<a class="skip" href="#content">Skip to the content</a>
 <header><nav aria-label="Pages">
 <a class="brand" href="${up}"><img src="${up}repository/logo.svg" alt="" width="28" height="28">Outrider</a>
 ${pageLinks(up, here)}
 <a href="${up}${repository}"${here === repository ? ' aria-current="page"' : ''}>Repository</a>
+${THEME_BUTTON}
 </nav>${path.startsWith('docs/guide/') ? guide(path) : ''}</header>
-<main>
+<main id="content" tabindex="-1">
 ${body}</main>
 </body>
 </html>
@@ -109,19 +117,19 @@ ${body}</main>
 /** Writes the pages into a folder. @param {string} out */
 export const writeDocuments = (out) => {
   const documents = new Set([...documentsIn(''), ...documentsIn('docs'), 'training/README.md']);
-  const pictures = new Set();
+  const copied = new Set();
   for (const path of documents) {
     const text = readFileSync(join(root, path), 'utf8');
     const body = bodyOf(path, text, documents);
     const file = join(out, path.replace(/md$/, 'html'));
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, page(path, body, titleOf(path)));
-    for (const [, link = ''] of body.matchAll(/\b(?:src|srcset|href)="([^":]+\.(?:png|svg))"/g))
-      pictures.add(join(dirname(path), link));
+    for (const [, link = ''] of body.matchAll(/\b(?:src|srcset|href)="([^":]+)"/g))
+      if (COPIED.test(link)) copied.add(join(dirname(path), link));
   }
-  for (const picture of pictures) {
-    mkdirSync(dirname(join(out, picture)), { recursive: true });
-    copyFileSync(join(root, picture), join(out, picture));
+  for (const file of copied) {
+    mkdirSync(dirname(join(out, file)), { recursive: true });
+    copyFileSync(join(root, file), join(out, file));
   }
   const styles = ['colours', 'document'].map((name) => readFileSync(join(root, `demo/shared/${name}.css`), 'utf8'));
   writeFileSync(join(out, 'document.css'), styles.join('\n'));

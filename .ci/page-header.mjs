@@ -3,7 +3,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const TEXT = join(import.meta.dirname, '../demo/shared/header.html');
+const TEXT = readFileSync(join(import.meta.dirname, '../demo/shared/header.html'), 'utf8');
+
+/** The button that public/theme.js answers. */
+export const THEME_BUTTON = /<button id="theme".*?<\/button>/s.exec(TEXT)?.[0] ?? '';
 
 /** Paths from the folder of the pages, and names. */
 export const PAGE_LINKS = /** @type {const} */ ([
@@ -28,8 +31,7 @@ export const pageHeader = () => ({
     order: 'pre',
     handler: (html, { path }) =>
       html.replace(/<page-header tagline="([^"]*)">(.*?)<\/page-header>/s, (_, tagline, buttons) =>
-        readFileSync(TEXT, 'utf8')
-          .replace('class="tagline">', () => `class="tagline">${tagline}`)
+        TEXT.replace('class="tagline">', () => `class="tagline">${tagline}`)
           .replace('aria-label="Pages">', () => `aria-label="Pages">\n${pageLinks('./', path.replace(/^\//, ''))}\n`)
           .replace('<slot></slot>', () => buttons.trim()),
       ),

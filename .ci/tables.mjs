@@ -93,10 +93,16 @@ const estimate = (spread, interval, digits) =>
     ? `${spread.median.toFixed(digits)} (${interval.map((end) => end.toFixed(digits)).join('–')})`
     : range(spread, digits);
 
+/** Settings of which the name does not say what they mean. */
+const MEANINGS = /** @type {Readonly<Record<string, string>>} */ ({ 'depth=0': 'as deep as pays' });
+
 /** Its title and its settings. @param {Facts} facts @param {string} name */
 const titleOf = ({ systems }, name) => {
   const [id, ...settings] = name.split(':');
-  return [systems.find((each) => each.id === id)?.title ?? id, ...settings.map((each) => `\`${each}\``)].join(', ');
+  return [
+    systems.find((each) => each.id === id)?.title ?? id,
+    ...settings.map((each) => MEANINGS[each] ?? `\`${each}\``),
+  ].join(', ');
 };
 
 /** Of systems in a report of `bench`. @param {Facts} facts @param {string} name @param {(id: string) => boolean} wanted */

@@ -52,8 +52,9 @@ test('the theme follows the system until one is chosen', async ({ browser }) => 
   const guide = await other.context().newPage();
   await guide.goto('./repository/docs/guide/getting-started.html');
   await expect(guide.locator('html')).toHaveAttribute('data-theme', 'light'); // as chosen on the other page
-  await other.getByRole('button', { name: /light and dark/ }).click();
+  await guide.getByRole('button', { name: /light and dark/ }).click();
   await expect(guide.locator('html')).toHaveAttribute('data-theme', 'dark');
+  await expect(html).toHaveAttribute('data-theme', 'dark');
   await other.context().close();
 });
 

@@ -88,6 +88,7 @@ test('a tree: a second guess is kept where the first was wrong', async () => {
   const said = await walk(page, 'tree');
   expect(said.filter((text) => text.startsWith('Draft')).length).toBeGreaterThan(3);
   const tree = figure(page, 'tree');
+  await expect(tree.locator('.so-far')).toHaveText(/Eva gets 7 fewer/);
   expect(await tree.locator('.cell.rejected').count()).toBeGreaterThan(5);
   await expect(tree.locator('figcaption')).toContainText('a chain would have ended there');
   expect(said.at(-1)).toContain(`${(await tree.locator('.cell.drafted').count()) + 1} tokens in one round`);
@@ -140,7 +141,8 @@ test('a figure that cannot be loaded says so', async ({ browser }) => {
 test('every page links to all others, to the guide and to the repository; every link leads somewhere', async ({
   request,
 }) => {
-  const start = ['', 'how.html', 'benchmark.html', 'widget.html', 'repository/docs/guide/getting-started.html'];
+  const documents = ['repository/docs/guide/getting-started.html', 'repository/README.html'];
+  const start = ['', 'how.html', 'benchmark.html', 'widget.html', ...documents];
   const followed = new Set<string>();
   for (const path of start) {
     const html = await (await request.get(`/${path}`)).text();
@@ -152,6 +154,7 @@ test('every page links to all others, to the guide and to the repository; every 
     expect(own, path).toContain('/repository/docs/guide/getting-started.html');
     for (const each of own) followed.add(each);
   }
+  for (const data of ['runs.json', 'README.html']) expect([...followed]).toContain(`/repository/docs/results/${data}`);
   for (const path of followed) {
     const answer = await request.get(path);
     expect(answer.status(), path).toBe(200);

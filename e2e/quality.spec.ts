@@ -172,6 +172,7 @@ const checkPage = ({ name, path, still }: (typeof TABS)[number]): void =>
       });
       expect(missed).toEqual([]);
       expect(walk.length).toBeGreaterThan(5);
+      await expect(page.locator(`${await page.locator('a.skip').getAttribute('href')}`)).toBeVisible();
     });
 
     test('nothing moves if reduced motion is wanted', async () => {

@@ -8,7 +8,6 @@ import { hideFault, showFault } from '../shared/faults.ts';
 import { startHints } from '../shared/hints.ts';
 import { keepFocus } from '../shared/keep-focus.ts';
 import { saveFile } from '../shared/save.ts';
-import { startTheme } from '../shared/theme.ts';
 import { DeviceView } from './device-view.ts';
 import { type Plan, type Row, rowsOf } from './queue/plan.ts';
 import { type Progress, progressOf, progressText } from './queue/progress.ts';
@@ -221,7 +220,6 @@ const checkDevice = async (): Promise<void> => {
   }
 };
 
-startTheme();
 startHints();
 keepFocus();
 new CompareView();

@@ -1,6 +1,5 @@
 // The page “How it works”: five figures, each a recorded run of the engine.
 import { startHints } from '../shared/hints.ts';
-import { startTheme } from '../shared/theme.ts';
 import { blockFigure } from './block-figure.ts';
 import { startFigure } from './figure.ts';
 import { roundFigure } from './round-figure.ts';
@@ -8,7 +7,6 @@ import { routeFigure } from './route-figure.ts';
 import { treeFigure } from './tree-figure.ts';
 import { voteFigure } from './vote-figure.ts';
 
-startTheme();
 startHints();
 startFigure('figure-round', roundFigure);
 startFigure('figure-tree', treeFigure);

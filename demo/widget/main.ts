@@ -3,7 +3,6 @@
 import '../../src/widget/index.ts';
 import { copyOnClick } from '../shared/copy.ts';
 import { make } from '../shared/elements.ts';
-import { startTheme } from '../shared/theme.ts';
 import { startConfigurator } from './configurator.ts';
 import events from './uses/events.html?raw';
 import own from './uses/own.html?raw';
@@ -79,4 +78,3 @@ uses.append(...USES.map(section));
 for (const { id, source } of USES)
   document.querySelector(`#${id} .live`)?.append(document.createRange().createContextualFragment(source));
 startConfigurator();
-startTheme();
