@@ -79,6 +79,9 @@ test('the device is measured; Quick measures three systems on whole answers, and
     await expect(figure(page, system, 'Peak memory')).toHaveText(/^\d+(\.\d)? MB$/);
   }
   await expect(figure(page, 'autoregressive', 'Acceptance length')).toHaveText('1.00');
+  await expect(figure(page, 'dflash', 'Host memory')).toBeHidden();
+  await page.getByLabel('Memory and GPU calls').check();
+  await expect(figure(page, 'dflash', 'Host memory')).toBeVisible();
   await expect(figure(page, 'dflash', 'Host memory')).toHaveText(/^\d+(\.\d)? MB$/);
   await expect(page.locator('#memory-about')).toContainText('by performance.memory, which does not count workers');
   await expect(row(page, 'dflash').locator('li[data-state=done]')).toHaveCount(3);
@@ -120,13 +123,14 @@ test('the device is measured; Quick measures three systems on whole answers, and
       metrics.readbacks,
     ]);
 
-  await page.getByLabel('First file').setInputFiles(path);
-  await page.getByLabel('Second file').setInputFiles(path);
+  await page.getByLabel('First result').setInputFiles(path);
+  await page.getByLabel('Second result').setInputFiles(path);
+  await expect(page.locator('#compare-2-name')).toHaveText(/\.json$/);
   await expect(page.locator('#compared')).toContainText('Both measurements have the same plan and device.');
   await expect(page.locator('#compared tbody tr')).toHaveCount(4);
   await expect(page.locator('#compared tbody')).toContainText('× 1.00');
   await page
-    .getByLabel('Second file')
+    .getByLabel('Second result')
     .setInputFiles({ name: 'other.json', mimeType: 'application/json', buffer: Buffer.from('{"a":1}') });
   await expect(page.locator('#compare-fault')).toContainText('other.json: it is not a result of this page');
   await expect(page.locator('#compared')).toBeHidden();

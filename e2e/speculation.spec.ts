@@ -119,6 +119,10 @@ test('EAGLE-3: trees change no token', async () => {
   const nodes = page.getByRole('slider', { name: 'Nodes' });
   while ((await nodes.inputValue()) !== '20') await nodes.press('ArrowRight');
   await advanced(page);
+  const depth = page.getByRole('slider', { name: 'Depth' });
+  await depth.press('Home');
+  await expect(depth).toHaveAttribute('aria-valuetext', 'as many as pay');
+  while ((await depth.inputValue()) !== '7') await depth.press('ArrowRight');
   await page.getByLabel('Plain decoding where drafting loses time').selectOption('off'); // SwiftShader may fall back
   await answer(page);
   await expect(page.locator('#verdict')).toHaveText(`✓ Correct: ${await truth(page)}`);

@@ -109,7 +109,9 @@ test.describe('with a GPU', () => {
     await expect(page.locator('#trace')).toBeHidden();
     await expect(page.locator('#answer-title')).toBeFocused();
     await played(page);
-    await expect(page.locator('#replay')).toHaveText('Replay: RSD with the bundled models, recorded on llvmpipe.');
+    await expect(page.locator('#replay')).toHaveText(
+      'Replay: RSD with the bundled models, recorded on llvmpipe (Mesa’s lavapipe, on the processor).',
+    );
     await expect(page.getByLabel('Problem for the model')).toHaveValue(/^Tom has 21 beads/);
     await expect(page.locator('#verdict')).toHaveText('✓ Correct: 9');
     await page.getByRole('button', { name: 'Trees' }).click();

@@ -1,6 +1,7 @@
 // The device card: the adapter, its limits, and its measured speeds.
 import type { DeviceCard } from '../../src/index.ts';
 import { element, make, megabytes, say } from '../shared/elements.ts';
+import { withLavapipe } from '../shared/words.ts';
 import { passChart } from './results/chart-specs.ts';
 import { short } from './results/columns.ts';
 import { deviceName } from './results/markdown.ts';
@@ -24,7 +25,7 @@ export class DeviceView {
 
   async show(card: DeviceCard): Promise<void> {
     this.#card = card;
-    say('adapter', deviceName(card) || 'GPU without a name');
+    say('adapter', withLavapipe(deviceName(card)) || 'GPU without a name');
     say('bandwidth', short(card.bandwidth_gb_per_second));
     say('multiply-adds', short(card.multiply_add_gflops));
     const { passes } = card;

@@ -25,10 +25,13 @@ const choose = (moments: readonly Moment[]): Moment => {
 
 export const treeFigure = async (): Promise<Drawing> => {
   const { events } = await recordingOf('eagle3');
-  const round = choose(momentsOf(events));
+  const moments = momentsOf(events);
+  const round = choose(moments);
   const cells = layOut(round);
   const levels = Math.max(...cells.map(({ column, status }) => (status === 'bonus' ? 0 : column)));
   const nodes = cells.map(drawCell);
+  const before = moments.slice(0, moments.indexOf(round)).flatMap(({ committed }) => committed);
+  const context = make('p', { className: 'so-far' }, ...before.map(({ text }) => text.replace(/\n+/g, '\n')));
   const box = make('div', { className: 'tree', tabIndex: 0, role: 'img', ariaLabel: 'The tree of drafts' }, ...nodes);
   const guesses = round.pieces.length - 1;
   const kept = round.path.length - 1;
@@ -42,7 +45,7 @@ export const treeFigure = async (): Promise<Drawing> => {
         `${quoted(round.pieces[second] ?? '')}, was right: a chain would have ended there.`;
   const [verified, decided] = [levels + 1, levels + 2];
   return {
-    node: make('div', { className: 'drawing' }, box),
+    node: make('div', { className: 'drawing' }, context, box),
     about: `A round of EAGLE-3. The first row is the path that was kept; rejected branches hang below it.${saved}`,
     step: 1,
     last: levels + 3,

@@ -29,7 +29,6 @@ export class OffersView {
 
   constructor(actions: OfferActions) {
     this.#actions = actions;
-    element('about', HTMLElement).after(this.#line);
   }
 
   /** `absent`: the roles that some system needs and that nothing fills. */
@@ -38,6 +37,9 @@ export class OffersView {
     const own = absent.filter((role) => !published.some((each) => each.role === role));
     const bundled = typeof target.source === 'string' && own.some((role) => BUNDLED_PARTNERS[WHOLE.name]?.[role]);
     const [first] = own;
+    // A model that is one press away stands below the system's summary; a form for one's own is for experts.
+    if (published.length > 0 || bundled) element('about', HTMLElement).after(this.#line);
+    else element('advanced', HTMLElement).append(this.#line);
     this.#line.hidden = absent.length === 0;
     this.#line.replaceChildren(
       'Systems in grey need another model:',

@@ -76,7 +76,10 @@ export const textOf = ({ marks }: LaneScene, marked: boolean): Drawn => {
     if (span.dataset.letter || member === null || member < 0) before = member;
     return { span, at };
   });
-  const node = make('p', { className: marked ? 'stage-text text' : 'stage-text' }, ...tokens.map(({ span }) => span));
+  // One text for screen readers: they would read the tokens of “27” as “2 7”.
+  const spoken = make('span', { className: 'hidden' }, marks.map(({ text }) => text).join(''));
+  const seen = make('span', { ariaHidden: 'true' }, ...tokens.map(({ span }) => span));
+  const node = make('p', { className: marked ? 'stage-text text' : 'stage-text' }, spoken, seen);
   return {
     node,
     draw: (seconds) => {

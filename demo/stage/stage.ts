@@ -2,10 +2,12 @@
 // and any run of this machine that is brought to it.
 import { SYSTEMS } from '../../src/index.ts';
 import { fold, METRICS, type TraceEvent } from '../../src/trace/index.ts';
+import { withWeights } from '../models/bundled-models.ts';
 import type { ModelNames } from '../models/family.ts';
 import type { Outcome } from '../run/outcome.ts';
 import { LETTERS } from '../run/votes.ts';
 import { element, make, say } from '../shared/elements.ts';
+import { withLavapipe } from '../shared/words.ts';
 import { placeOf, type Recording, recorded, recordings } from '../traces/recordings.ts';
 import { GUESS_CAPTIONS, VOTE_CAPTIONS } from './captions.ts';
 import { guessView, type Names } from './guess-view.ts';
@@ -46,11 +48,11 @@ const VOTE: Names = {
   captions: VOTE_CAPTIONS,
 };
 
-/** “A: target, B: mid, C: draft” */
+/** “A: target (2.8 M weights), B: mid (0.80 M weights)” */
 const membersOf = (models: ModelNames): string =>
   Object.entries(models)
     .filter(([role]) => role === 'target' || role.startsWith('also-'))
-    .map(([, name], i) => `${LETTERS[i]}: ${name}`)
+    .map(([, name], i) => `${LETTERS[i]}: ${withWeights(name)}`)
     .join(', ');
 
 const modelsOf = (events: readonly TraceEvent[]): ModelNames => {
@@ -136,7 +138,7 @@ export class Stage {
     const view = {
       ...drawn,
       headline: `${title} on this machine`,
-      about: `${title}, run on this machine${device && ` (${device})`}, in slow motion.`,
+      about: `${title}, run on this machine${device && ` (${withLavapipe(device)})`}, in slow motion.`,
       recording: null,
     };
     introduce(view, 'guess', question);
@@ -191,7 +193,7 @@ export class Stage {
     const view = {
       ...drawn,
       headline: HEADLINES[act],
-      about: `Recorded on ${placeOf(device)}, without a GPU, and slowed down. It plays without a model.`,
+      about: `Recorded on ${placeOf(device)} and slowed down. It plays without a model.`,
       recording: found,
     };
     introduce(view, act, found.problem.question);

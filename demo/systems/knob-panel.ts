@@ -11,11 +11,15 @@ interface Control {
   read(): KnobValue | null;
 }
 
+/** What 0 means, where the knob's label says so: “Depth, tokens (0: as many as pay)”. */
+const meaningOfZero = (label: string): string | undefined => /^(.*) \(0: (.+)\)$/.exec(label)?.[2];
+
 const slider = (knob: NumberKnob, value: KnobValue, shown: HTMLOutputElement): Control => {
-  const { min, max, step } = knob;
+  const { min, max, step, label } = knob;
   const node = make('input', { type: 'range', min: `${min}`, max: `${max}`, step: `${step}`, value: `${value}` });
   const show = (): void => {
-    shown.value = node.value;
+    shown.value = (node.valueAsNumber === 0 && meaningOfZero(label)) || node.value;
+    node.ariaValueText = shown.value;
   };
   node.addEventListener('input', show);
   show();
@@ -67,8 +71,11 @@ const allowed = (knob: Knob, value: KnobValue | undefined): KnobValue => {
 const NOTHING =
   'This system has nothing to set: it decodes in one way. Temperature, seed and token limit are under Sampling, and apply to every system.';
 
-/** As many knobs are shown at once, the first that the system declares; the others are under Advanced. */
+/** At most as many knobs are shown at once, the first that the system declares; the others are under Advanced. */
 const FIRST = 2;
+
+/** The page begins at temperature 0, where some knobs set nothing. */
+const isAdvanced = (name: string, { label }: Knob): boolean => name === 'fall-back' || /temperature > 0/.test(label);
 
 /** Where the page begins with another value than the system: a tree of 16 nodes, with its anchor, has branches to see. */
 const BEGINS: Readonly<Record<string, Record<string, KnobValue>>> = { eagle3: { nodes: 15 } };
@@ -91,10 +98,13 @@ export class KnobPanel {
     if (shown === this.#shown) return;
     this.#shown = shown;
     this.#system = system;
-    const controls = Object.entries(knobs).map(([name, knob]) => this.#build(name, knob));
+    const all = Object.entries(knobs);
+    const first = all.filter(([name, knob]) => !isAdvanced(name, knob)).slice(0, FIRST);
+    const build = ([name, knob]: (typeof all)[number]): HTMLElement => this.#build(name, knob);
+    const more = all.filter((each) => !first.includes(each)).map(build);
     const none = make('p', { className: 'muted' }, NOTHING);
-    this.#box.replaceChildren(...(controls.length > 0 ? controls.slice(0, FIRST) : [none]));
-    this.#more.replaceChildren(...controls.slice(FIRST));
+    this.#box.replaceChildren(...(all.length > 0 ? first.map(build) : [none]));
+    this.#more.replaceChildren(...more);
   }
 
   /** What the page or the visitor changed; the system has initial values for the rest. */

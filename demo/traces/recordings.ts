@@ -4,6 +4,7 @@ import { SYSTEMS } from '../../src/index.ts';
 import { type TraceEvent, withNewNames } from '../../src/trace/index.ts';
 import type { ModelNames } from '../models/family.ts';
 import type { Problem } from '../run/problems.ts';
+import { withLavapipe } from '../shared/words.ts';
 import type { TraceFile } from './trace-file.ts';
 
 export interface Recording {
@@ -28,7 +29,7 @@ export const SLOWER = 8;
 export const recordings = async (): Promise<readonly Recording[]> => (await fetch('./traces/index.json')).json();
 
 /** Where a run was made, without the versions of its driver. */
-export const placeOf = (device: string): string => device.replace(/:.*/, '');
+export const placeOf = (device: string): string => withLavapipe(device.replace(/:.*/, ''));
 
 export const recorded = async (file: string): Promise<readonly TraceEvent[]> => {
   const text = await (await fetch(`./traces/${file}`)).text();

@@ -7,7 +7,7 @@ import { replayed } from '../run/replay-clock.ts';
 import type { Session } from '../session.ts';
 import { element, make, say } from '../shared/elements.ts';
 import { hideFault, sentence } from '../shared/faults.ts';
-import { type Recording, recorded, recordings, SLOWER } from './recordings.ts';
+import { placeOf, type Recording, recorded, recordings, SLOWER } from './recordings.ts';
 
 /** `mayStart`: whether the first recording starts at once, when it is known. */
 export const replayInstead = async (
@@ -31,7 +31,7 @@ export const replayInstead = async (
     race.problems.show(problem);
     session.systems.showRecorded(system);
     mark(system);
-    say('device', `Recorded on ${device}`);
+    say('device', `Recorded on ${placeOf(device)}`);
     const { title = system, guarantee, baseline = 'autoregressive' } = SYSTEMS.find(({ id }) => id === system) ?? {};
     return {
       name: title,

@@ -5,7 +5,7 @@ import { element, make, say } from '../shared/elements.ts';
 import { hideFault, showFault } from '../shared/faults.ts';
 import { placeAt } from '../shared/hints.ts';
 import { saveFile } from '../shared/save.ts';
-import { type Recording, recordings, titleOf, traceOf } from './recordings.ts';
+import { placeOf, type Recording, recordings, titleOf, traceOf } from './recordings.ts';
 import { decodeTrace, encodeTrace, readTrace, type TraceFile, writeTrace } from './trace-file.ts';
 
 /** Chat and mail programs accept addresses up to about this length. */
@@ -82,7 +82,7 @@ export class TraceBar {
       const file = await read();
       this.opened++;
       this.#setCurrent(file);
-      const where = file.device ? `, recorded on ${file.device}` : '';
+      const where = file.device ? `, recorded on ${placeOf(file.device)}` : '';
       say('trace-about', `${file.title}, from ${from}${where}`);
       await this.#replay();
     } catch (error) {

@@ -38,6 +38,8 @@ export interface Column {
   readonly title: string;
   /** Explanation below the title. */
   readonly about?: string;
+  /** Shown on demand. */
+  readonly more?: true;
   text(row: ResultRow): string;
 }
 
@@ -58,18 +60,25 @@ export const COLUMNS: readonly Column[] = [
     text: (row) => (row.guarantee === 'approximate' ? NONE : figure(row.tokens_per_round)),
   },
   { title: 'Output', about: 'against baseline', text: lossless },
-  { title: 'Bandwidth used', about: 'by reading weights', text: (row) => share(row.bandwidth_share || null) },
+  {
+    title: 'Bandwidth used',
+    about: 'by reading weights',
+    more: true,
+    text: (row) => share(row.bandwidth_share || null),
+  },
   {
     title: 'Peak memory',
     about: 'GPU buffers',
+    more: true,
     text: (row) => (row.peak_bytes > 0 ? megabytes(row.peak_bytes) : NONE),
   },
   {
     title: 'Host memory',
     about: 'outside the GPU',
+    more: true,
     text: ({ host_memory: host }) => (host ? megabytes(host.bytes) : NONE),
   },
-  { title: 'GPU calls per token', about: 'dispatches · submits · maps', text: work },
+  { title: 'GPU calls per token', about: 'dispatches · submits · maps', more: true, text: work },
   { title: 'Accuracy', about: 'correct answers', text: accuracy },
 ];
 

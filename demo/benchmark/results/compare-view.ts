@@ -24,6 +24,7 @@ export class CompareView {
     if (!file) return;
     const fault = element('compare-fault', HTMLElement);
     fault.hidden = true;
+    element(`compare-${index + 1}-name`, HTMLElement).textContent = file.name;
     try {
       this.#files[index] = readResult(await file.text(), file.name);
     } catch (error) {

@@ -42,8 +42,8 @@ export class ResultTable {
 
   constructor(retry: (row: Row) => void) {
     this.#retry = retry;
-    const heads = COLUMNS.map(({ title, about }) =>
-      make('th', { scope: 'col' }, title, ...(about ? [make('small', {}, about)] : [])),
+    const heads = COLUMNS.map(({ title, about, more }) =>
+      make('th', { scope: 'col', className: more ? 'more' : '' }, title, ...(about ? [make('small', {}, about)] : [])),
     );
     element('columns', HTMLTableRowElement).append(...heads);
   }
@@ -86,8 +86,8 @@ export class ResultTable {
     const retry = make('button', { type: 'button', className: 'quiet', hidden: true, textContent: 'Retry' });
     retry.ariaLabel = `Retry ${row.title}`;
     retry.addEventListener('click', () => this.#retry(row));
-    const figures = COLUMNS.map(({ title }) => {
-      const cell = make('td');
+    const figures = COLUMNS.map(({ title, more }) => {
+      const cell = make('td', { className: more ? 'more' : '' });
       cell.dataset.label = title;
       return cell;
     });
