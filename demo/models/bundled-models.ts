@@ -53,12 +53,6 @@ export const bundledChoice = (name: string): Choice => ({ label: `the bundled ${
 const chosenBundled = (): Choice =>
   bundledChoice(document.querySelector<HTMLInputElement>('input[name=model]:checked')?.value ?? BUNDLED[0].name);
 
-/** “target (2.8 M weights)”; other names stay as they are. */
-export const withWeights = (name: string): string => {
-  const bundled = BUNDLED.find((each) => each.name === name);
-  return bundled ? `${name} (${weightsOf(bundled.weights)})` : name;
-};
-
 const weightsOf = (weights: number): string => `${(weights / 1e6).toFixed(weights < 1e6 ? 2 : 1)} M weights`;
 
 /** What kind of model it is. A bundled one has a published architecture, and weights of its own. */

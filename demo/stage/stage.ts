@@ -2,7 +2,6 @@
 // and any run of this machine that is brought to it.
 import { SYSTEMS } from '../../src/index.ts';
 import { fold, METRICS, type TraceEvent } from '../../src/trace/index.ts';
-import { withWeights } from '../models/bundled-models.ts';
 import type { ModelNames } from '../models/family.ts';
 import type { Outcome } from '../run/outcome.ts';
 import { LETTERS } from '../run/votes.ts';
@@ -48,11 +47,11 @@ const VOTE: Names = {
   captions: VOTE_CAPTIONS,
 };
 
-/** “A: target (2.8 M weights), B: mid (0.80 M weights)” */
+/** “A: target, B: mid, C: draft” */
 const membersOf = (models: ModelNames): string =>
   Object.entries(models)
     .filter(([role]) => role === 'target' || role.startsWith('also-'))
-    .map(([, name], i) => `${LETTERS[i]}: ${withWeights(name)}`)
+    .map(([, name], i) => `${LETTERS[i]}: ${name}`)
     .join(', ');
 
 const modelsOf = (events: readonly TraceEvent[]): ModelNames => {
