@@ -48,13 +48,19 @@ const nameOf = ({ adapter }: Loaded): string => {
   return description || [vendor, architecture].filter(Boolean).join(' ');
 };
 
+/** Firefox names no adapter. */
+const deviceOf = (loaded: Loaded): string => {
+  const name = nameOf(loaded);
+  const software = loaded.adapter?.software ?? false;
+  if (name === '') return software ? 'The processor in place of a GPU' : 'A GPU without a name';
+  return software && !/llvmpipe/i.test(name) ? `${name} (software)` : withLavapipe(name);
+};
+
 const describe = (loaded: Loaded, choice: Choice, seconds: number): string => {
   const { models, notice } = loaded;
-  const gpu = nameOf(loaded);
-  const software = /swiftshader/i.test(gpu) ? ' (software)' : '';
   const bytes = Object.values(models).reduce((sum, model) => sum + model.bytes, 0);
   const weights = models.target ? `; ${kindOf(choice, models.target.family)}; ${megabytes(bytes)} in GPU memory` : '';
-  return `${withLavapipe(gpu)}${software}${weights}, loaded in ${seconds.toFixed(1)} s${notice ? `. ${notice}` : ''}`;
+  return `${deviceOf(loaded)}${weights}, loaded in ${seconds.toFixed(1)} s${notice ? `. ${notice}` : ''}`;
 };
 
 /** What is loaded with a target, the system that suits it, what loads it again, and whether the form asked for it. */

@@ -99,8 +99,13 @@ export interface EngineOptions {
 
 /** What is loaded and what can run with it, as plain data. */
 export interface Loaded {
-  /** Null where no model needs a GPU. */
-  readonly adapter: { readonly vendor: string; readonly architecture: string; readonly description: string } | null;
+  /** Null where no model needs a GPU. A browser may leave the texts empty. `software`: the CPU does the work. */
+  readonly adapter: {
+    readonly vendor: string;
+    readonly architecture: string;
+    readonly description: string;
+    readonly software: boolean;
+  } | null;
   /** The systems that these models serve, with the knobs as these models have them. */
   readonly systems: readonly SystemFacts[];
   /** By role: language models, drafters and judges of this machine. */
@@ -452,9 +457,15 @@ class LocalEngine implements Engine {
     const notices = [this.#registry.store, loaded.remote, loaded.prm, loaded.router, sentences].flatMap(
       (each) => each?.notice ?? [],
     );
-    const info = this.#device.current?.info;
+    const gpu = this.#device.current;
+    const adapter = gpu && {
+      vendor: gpu.info.vendor,
+      architecture: gpu.info.architecture,
+      description: gpu.info.description,
+      software: gpu.software,
+    };
     return {
-      adapter: info ? { vendor: info.vendor, architecture: info.architecture, description: info.description } : null,
+      adapter: adapter ?? null,
       systems: this.#systems.flatMap((system) => {
         const served = modelsFor(system, loaded);
         const models = modelsOf(served);
