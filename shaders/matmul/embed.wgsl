@@ -6,6 +6,8 @@
 
 // 0 f32, 1 f16, 2 q8, 3 q4, 4 q4 with a minimum, 5 q6.
 override format: u32 = 0;
+// 1: the matrix has a row for each position, which is added to what the output has.
+override positions: u32 = 0;
 
 struct Uniforms { count: u32, start: u32, partRows: u32, paddedRows: u32, columns: u32, scale: f32 }
 
@@ -62,9 +64,11 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   var token = rows[id.y].token;
   let ringEntry = rows[id.y].ringEntry;
   if (ringEntry > 0) { token = tokenRing[ringEntry - 1].token; }
+  if (positions == 1) { token = rows[id.y].position; }
   if (token < uniforms.start || token >= uniforms.start + uniforms.partRows) { return; }
   let base = id.y * ((uniforms.columns + 31) / 32) * 32 + octet * 8;
   for (var i = 0u; i < min(8u, uniforms.columns - octet * 8); i++) {
-    output[base + i] = element(token - uniforms.start, octet, i) * uniforms.scale;
+    let value = element(token - uniforms.start, octet, i) * uniforms.scale;
+    if (positions == 1) { output[base + i] += value; } else { output[base + i] = value; }
   }
 }

@@ -62,6 +62,8 @@ const VALUES: Readonly<Record<string, readonly number[]>> = {
   stored: [0, 1, 2],
   branched: [0, 1],
   partly: [0, 1],
+  biased: [0, 1],
+  positions: [0, 1],
   capped: [0, 1],
   pairVectors: [1, 2, 3],
   format: [0, 1, 2, 3, 4],

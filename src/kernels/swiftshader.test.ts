@@ -7,6 +7,8 @@ import { stride32 } from '../weights/quantize/device-layout.ts';
 import { attentionReference } from './attention/attention.reference.ts';
 import { attentionOf, attentionScratchBytes } from './attention/attention.ts';
 import { packRows, type Row } from './cache/rows.ts';
+import { layerNormReference } from './norm/layer-norm.reference.ts';
+import { layerNorm } from './norm/layer-norm.ts';
 import { rmsNormReference } from './norm/rms-norm.reference.ts';
 import { rmsNorm } from './norm/rms-norm.ts';
 import { ropeReference } from './rope/rope-append.reference.ts';
@@ -35,7 +37,7 @@ const chain = (length: number): Row[] =>
   }));
 
 describe.skipIf(noSwiftShader)('on SwiftShader', () => {
-  test.each([1, 64])('rms-norm, %i lanes a row', async (threads) => {
+  test.each([1, 64])('rms-norm and layer-norm, %i lanes a row', async (threads) => {
     const gpu = await swiftShaderGpu();
     for (const width of [33, 192]) {
       const random = noise(width);
@@ -44,17 +46,23 @@ describe.skipIf(noSwiftShader)('on SwiftShader', () => {
       const own = list(width, random);
       const input = tensorOf(gpu, strided(rows, stride));
       const weight = tensorOf(gpu, Float32Array.from(own));
-      const run = async (M: number) => {
+      const run = async (M: number, kind: 'rms' | 'layer') => {
         const output = gpu.activation(M, stride, 'output');
-        const [values] = await runKernel(gpu, [output], (plan) =>
-          rmsNorm(plan, { input, weight, output }, { rows: M, width, epsilon: 1e-5 }, { threads }),
-        );
+        const [values] = await runKernel(gpu, [output], (plan) => {
+          const shape = { rows: M, width, epsilon: 1e-5 };
+          if (kind === 'rms') rmsNorm(plan, { input, weight, output }, shape, { threads });
+          else layerNorm(plan, { input, weight, output }, shape, { threads, biased: 0 });
+        });
         return values as Float32Array;
       };
-      const whole = await run(8);
-      const expected = rows.map((row) => rmsNormReference(row, own, 1e-5));
-      expect(deviation(whole, strided(expected, stride))).toBeLessThan(2e-6);
-      expect(await run(1)).toEqual(whole.subarray(0, stride));
+      for (const kind of ['rms', 'layer'] as const) {
+        const whole = await run(8, kind);
+        const expected = rows.map((row) =>
+          kind === 'rms' ? rmsNormReference(row, own, 1e-5) : layerNormReference(row, own, null, 1e-5),
+        );
+        expect(deviation(whole, strided(expected, stride))).toBeLessThan(2e-6);
+        expect(await run(1, kind)).toEqual(whole.subarray(0, stride));
+      }
     }
   });
 

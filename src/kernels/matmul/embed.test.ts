@@ -63,5 +63,17 @@ for (const features of ['all', 'baseline'] as const)
             const worst = Math.max(...expected.map((x, i) => Math.abs(x - (values?.[i] as number))));
             expect(worst, `${format} ${columns} M = ${M}`).toBeLessThanOrEqual(format === 'q4m' ? 1e-6 : 0);
           }
+          if (format !== 'f32' && format !== 'q8') continue;
+          // A row for each position, whatever the token is.
+          const at = TOKENS.map((position): Row => ({ ...EMPTY_ROW, token: 3, position, ringEntry: 1 }));
+          const output = { ...tensorOf(gpu, new Float32Array(16 * stride).fill(0.25)), shape: [16, stride] };
+          const matrix = { format, rows: vocabulary, columns, parts };
+          const tensors = { rows: tensorOf(gpu, packRows(at, 16)), tokenRing, matrix, output };
+          const [added] = await runKernel(gpu, [output], (plan) => embed(plan, tensors, { rows: 16, positions: true }));
+          const sums = embedReference(stored, TOKENS).map((row) => row.map((value) => Math.fround(value + 0.25)));
+          for (const [m, row] of sums.entries())
+            expect([...(added as Float32Array).subarray(m * stride, m * stride + columns)], `${format} ${m}`).toEqual(
+              row,
+            );
         }
   });

@@ -6,13 +6,23 @@ import { defineKernel, type Tensor } from '../../gpu/kernel.ts';
 import type { Plan } from '../../gpu/plan.ts';
 import type { Matrix } from './matmul.ts';
 
-export const embedPart = defineKernel({
-  name: 'embed',
+const shape = {
   wgsl,
-  bindings: { rows: 'read', tokenRing: 'read', weights: 'read', scales: 'read', output: 'write' },
   uniforms: { count: 'u32', start: 'u32', partRows: 'u32', paddedRows: 'u32', columns: 'u32', scale: 'f32' },
-  tuning: { format: 0 },
-  grid: ({ count, columns }) => [Math.ceil(columns / 512), count],
+  tuning: { format: 0 as number, positions: 0 as number },
+  grid: ({ count, columns }: { readonly count: number; readonly columns: number }) =>
+    [Math.ceil(columns / 512), count] as const,
+} as const;
+
+const inputs = { rows: 'read', tokenRing: 'read', weights: 'read', scales: 'read' } as const;
+
+export const embedPart = defineKernel({ name: 'embed', bindings: { ...inputs, output: 'write' }, ...shape });
+
+/** With `positions` = 1: adds the row of each row's position. */
+export const addPositionPart = defineKernel({
+  name: 'add-position',
+  bindings: { ...inputs, output: 'update' },
+  ...shape,
 });
 
 const FORMATS = ['f32', 'f16', 'q8', 'q4', 'q4m', 'q6'] as const;
@@ -26,17 +36,24 @@ export interface EmbedTensors {
   readonly output: Tensor;
 }
 
-/** `scale` multiplies the embeddings; families that do not scale leave it out. */
+/**
+ * `scale` multiplies the embeddings; families that do not scale leave it out. With `positions` the matrix has a row for
+ * each position, which is added to the output.
+ */
 export const embed = (
   plan: Plan,
   { rows, tokenRing, matrix, output }: EmbedTensors,
-  { rows: count, scale = 1 }: { readonly rows: number; readonly scale?: number },
+  {
+    rows: count,
+    scale = 1,
+    positions = false,
+  }: { readonly rows: number; readonly scale?: number; readonly positions?: boolean },
 ): void => {
   for (const { start, layout, weights, scales } of matrix.parts)
-    embedPart(
+    (positions ? addPositionPart : embedPart)(
       plan,
       { rows, tokenRing, weights, scales, output },
       { count, start, partRows: layout.rows, paddedRows: layout.paddedRows, columns: layout.columns, scale },
-      { format: FORMATS.indexOf(layout.format) },
+      { format: FORMATS.indexOf(layout.format), positions: positions ? 1 : 0 },
     );
 };

@@ -32,6 +32,14 @@ describe.skipIf(!present)('on SwiftShader', { timeout: 600_000 }, () => {
         expect(differing(one, await multiply(gpu, weights, x, { rows, choice: other }))).toBe(0);
       }
     }
+    if (format === 'f32') {
+      const gelu = await multiply(gpu, weights, x, { rows: 8, choice: LANES, epilogue: 'exact-gelu' });
+      const wanted = matmulReference(weights.at, 33, x, { epilogue: 'exact-gelu' });
+      const worst = Math.max(
+        ...wanted.flatMap((row, m) => row.map((y, n) => Math.abs(y - (gelu[m]?.[n] ?? Number.NaN)))),
+      );
+      expect(worst).toBeLessThan(1e-5 * largest);
+    }
     gpu.destroy();
   });
 });

@@ -7,7 +7,7 @@
 // finds nothing to contract in one variant and not in another.
 import type { WeightFormat } from '../../weights/quantize/device-layout.ts';
 
-export type Epilogue = 'store' | 'add' | 'silu-mul' | 'gelu-mul';
+export type Epilogue = 'store' | 'add' | 'gelu' | 'exact-gelu' | 'silu-mul' | 'gelu-mul';
 
 export const isPaired = (epilogue: Epilogue): boolean => epilogue === 'silu-mul' || epilogue === 'gelu-mul';
 
@@ -210,6 +210,7 @@ const epilogue = (
     const sum = (r: number): string => (bias ? `(${value(r, m)} + bias[uniforms.start + row + ${r}u])` : value(r, m));
     const scaled = scale === 1 ? sum(j) : `${sum(j)} * f32(${scale})`;
     if (pair === 2) return `${at} = activation(${sum(2 * j)}) * ${sum(2 * j + 1)};`;
+    if (epilogue === 'gelu' || epilogue === 'exact-gelu') return `${at} = activation(${sum(j)});`;
     if (epilogue === 'add')
       return scale === 1 ? `${at} += ${sum(j)};` : `${at} = fma(${sum(j)}, f32(${scale}), ${at});`;
     return `${at} = ${softCap === null ? scaled : `capped(${scaled})`};`;
@@ -221,11 +222,29 @@ const epilogue = (
   ]);
 };
 
+/**
+ * max(x, 0) − |x|·Q(|x|), with Q(a) the chance that a normal variable exceeds a: exp(−a²/2) times a polynomial in
+ * 1 / (1 + 0.35·a), fitted to a relative error of 4e-7 up to a = 14.5.
+ */
+const EXACT_GELU = [
+  'fn activation(x: f32) -> f32 {',
+  'let a = abs(x);',
+  'let t = 1.0 / fma(0.35, a, 1.0);',
+  `let p = ${[-2.7131656e-5, 0.14026706, 0.1333788, 0.15587186, -0.01683114, 0.24040587, -0.2019673].reduceRight(
+    (rest, coefficient) => `fma(${rest}, t, f32(${coefficient}))`,
+    '0.04890212',
+  )};`,
+  'return fma(-a, exp(-0.5 * a * a) * p, max(x, 0.0));',
+  '}',
+];
+
 /** What the epilogue calls. GELU by exp and tanh near 0 by its series, because WGSL's tanh may lose its digits there. */
 const functions = ({ epilogue, softCap }: MatmulVariant): string[] => {
   const sigmoid = (x: string): string => `fn activation(x: f32) -> f32 { return x / (1.0 + exp(-${x})); }`;
   if (epilogue === 'silu-mul') return [sigmoid('x')];
-  if (epilogue === 'gelu-mul') return [sigmoid(`(${2 * Math.sqrt(2 / Math.PI)} * fma(0.044715 * x * x, x, x))`)];
+  if (epilogue === 'exact-gelu') return EXACT_GELU;
+  if (epilogue === 'gelu' || epilogue === 'gelu-mul')
+    return [sigmoid(`(${2 * Math.sqrt(2 / Math.PI)} * fma(0.044715 * x * x, x, x))`)];
   if (softCap === null) return [];
   return [
     'fn capped(logit: f32) -> f32 {',

@@ -130,7 +130,7 @@ export const matmulVariants = (): { name: string; wgsl: string }[] =>
   (['f32', 'f16', 'q8', 'q6', 'q4', 'q4m'] as const).flatMap((format) =>
     [software(0), software(8), ...[1, 5000, 50_000].flatMap((rows) => candidatesOf({ rows }))].flatMap((choice) =>
       BUCKETS.flatMap((rows) =>
-        (['store', 'add', 'silu-mul', 'gelu-mul'] as const).flatMap((epilogue: Epilogue) =>
+        (['store', 'add', 'gelu', 'exact-gelu', 'silu-mul', 'gelu-mul'] as const).flatMap((epilogue: Epilogue) =>
           [false, true].map((bias) => ({
             name: `matmul ${format} M=${rows} ${epilogue}${bias ? ' with bias' : ''}, ${choice.slices} slices of ${choice.workgroup} lanes, input as ${choice.input}${choice.together ? ', together' : ''}`,
             wgsl: matmulText(matmulVariant({ format, columns: 64 }, { rows, epilogue, bias }, choice)),

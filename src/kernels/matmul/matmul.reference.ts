@@ -47,6 +47,16 @@ export const weightAt = (
 const silu = (x: number): number => x / (1 + Math.exp(-x));
 const gelu = (x: number): number => (x / 2) * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (x + 0.044715 * x ** 3)));
 
+/** By the error function: Φ(x) − ½ is the normal density times x + x³/3 + x⁵/(3·5) + … */
+export const exactGelu = (x: number): number => {
+  let [sum, term] = [0, x];
+  for (let n = 3; n < 600; n += 2) {
+    sum += term;
+    term *= x ** 2 / n;
+  }
+  return x * (0.5 + (sum * Math.exp(-(x ** 2) / 2)) / Math.sqrt(2 * Math.PI));
+};
+
 /** `weight(n, k)` against rows of activations; `before` is what `add` adds to. */
 export const matmulReference = (
   weight: (n: number, k: number) => number,
@@ -62,6 +72,7 @@ export const matmulReference = (
     if (epilogue === 'add') return y.map((value, n) => value * scale + (before?.[m]?.[n] ?? 0));
     if (epilogue === 'store')
       return y.map((value) => (softCap === null ? value * scale : softCap * Math.tanh((value * scale) / softCap)));
+    if (epilogue === 'gelu' || epilogue === 'exact-gelu') return y.map(epilogue === 'gelu' ? gelu : exactGelu);
     const activation = epilogue === 'silu-mul' ? silu : gelu;
     return y.flatMap((up, n) => (n % 2 ? [activation(y[n - 1] ?? 0) * up] : []));
   });

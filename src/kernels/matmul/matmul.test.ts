@@ -3,7 +3,7 @@ import { testGpu } from '../../testing/device/gpu.ts';
 import { randomMatrix } from '../../testing/device/matrix.ts';
 import { activations, differing, everyFormat, LANES, multiply, SLICED } from '../../testing/device/multiply.ts';
 import type { WeightFormat } from '../../weights/quantize/device-layout.ts';
-import { matmulReference } from './matmul.reference.ts';
+import { exactGelu, matmulReference } from './matmul.reference.ts';
 import { BUCKETS } from './matmul.ts';
 import { matmulText } from './matmul-text.ts';
 
@@ -51,6 +51,8 @@ describe.each(['all', 'baseline'] as const)('on lavapipe with %s features', TIME
           { epilogue: 'store', scale: 0.25, softCap: 3 },
           { epilogue: 'add' },
           { epilogue: 'add', scale: 0.22 },
+          { epilogue: 'gelu' },
+          { epilogue: 'exact-gelu' },
           { epilogue: 'silu-mul' },
           { epilogue: 'gelu-mul' },
         ] as const)
@@ -139,6 +141,30 @@ describe.each(['all', 'baseline'] as const)('on lavapipe with %s features', TIME
       }
     },
   );
+});
+
+test.each([
+  [-4, -0.00012668496813],
+  [-1, -0.15865525393146],
+  [0, 0],
+  [0.5, 0.34573123063701],
+  [3, 2.99595030594509],
+])('GELU by the error function: of %f it is %f', (x, expected) => {
+  expect(exactGelu(x)).toBeCloseTo(expected, 12);
+});
+
+test.each(['gelu', 'exact-gelu'] as const)('%s is within 1e-6 of its reference from -9 to 9', async (epilogue) => {
+  const gpu = await testGpu();
+  const weights = randomMatrix(gpu, 'f32', 900, 1);
+  const x = Array.from({ length: 16 }, (_, m) => [9 * (m / 15)]);
+  const [actual, expected] = [
+    await multiply(gpu, weights, x, { rows: 16, choice: LANES, epilogue }),
+    matmulReference(weights.at, 900, x, { epilogue }),
+  ];
+  const errors = expected.flatMap((row, m) => row.map((value, n) => Math.abs(value - (actual[m]?.[n] ?? Number.NaN))));
+  expect(Math.max(...expected.flat())).toBeGreaterThan(8);
+  expect(Math.max(...errors)).toBeLessThan(1e-6);
+  weights.free();
 });
 
 test('the expanded text of a variant of each kind', () => {
