@@ -38,7 +38,8 @@ export interface Attention {
   /** Scores become c·tanh(score / c) before the mask (Gemma 2). */
   readonly softCap: number | null;
   /**
-   * Queries, keys and values lie in one tensor by key head: the queries that read it, its key, its value (InternLM2).
+   * Queries, keys and values lie in one tensor by key head: the queries that read it, its key, its value (InternLM2,
+   * GPT-NeoX).
    * Absent: the rows of all queries, of all keys and of all values, in tensors of their own or one after the other.
    */
   readonly grouped?: true;
@@ -64,26 +65,41 @@ export interface DeltaNet {
 /** What mixes a row with those before it. */
 export type Mixer = Attention | Convolution | DeltaNet;
 
-/** down(activation(gate(x)) · up(x)). `gelu` is its tanh form. */
-export interface FeedForward {
-  readonly kind: 'gated';
-  readonly activation: 'silu' | 'gelu';
-  /** Of all three projections. */
-  readonly bias: boolean;
-}
+/**
+ * `gated`: down(activation(gate(x)) · up(x)). `plain`: down(activation(up(x))) (GPT-2). `gelu` is its tanh form,
+ * `exact-gelu` that of the error function. `bias`: of all projections.
+ */
+export type FeedForward =
+  | { readonly kind: 'gated'; readonly activation: 'silu' | 'gelu'; readonly bias: boolean }
+  | { readonly kind: 'plain'; readonly activation: 'gelu' | 'exact-gelu'; readonly bias: boolean };
+
+/**
+ * Of whole rows. `rms`: x / rms(x) · weight; `offset` is added to the weights when they are loaded: 1 where a file
+ * stores w for 1 + w (Gemma). `layer`: (x − mean) / deviation · weight, and a bias where the family has one.
+ */
+export type Norm =
+  | { readonly kind: 'rms'; readonly epsilon: number; readonly offset: number }
+  | { readonly kind: 'layer'; readonly epsilon: number; readonly bias: boolean };
 
 export interface Block {
   readonly mixer: Mixer;
   readonly feedForward: FeedForward;
-  /** Where RMS norms stand: before the mixer and the feed-forward part, after each (OLMo 2), or both (Gemma). */
+  /** Where norms stand: before the mixer and the feed-forward part, after each (OLMo 2), or both (Gemma). */
   readonly norms: 'before' | 'after' | 'both';
+  /**
+   * The feed-forward part reads the same stream as the mixer, through a norm of its own (GPT-NeoX) or through the mixer's
+   * (Phi). Absent: it reads what the mixer has added to. Its norms stand before.
+   */
+  readonly parallel?: 'own norm' | 'shared norm' | undefined;
   /** Multiplies what the mixer and the feed-forward part add to the stream (Granite). */
   readonly residualScale: number;
 }
 
 export type WeightName =
   | 'embedding'
+  | 'positions'
   | 'attentionNorm'
+  | 'attentionNormBias'
   | 'query'
   | 'key'
   | 'value'
@@ -109,6 +125,7 @@ export type WeightName =
   | 'deltaOutput'
   | 'attentionPostNorm'
   | 'feedForwardNorm'
+  | 'feedForwardNormBias'
   | 'gate'
   | 'up'
   | 'down'
@@ -117,7 +134,9 @@ export type WeightName =
   | 'downBias'
   | 'feedForwardPostNorm'
   | 'finalNorm'
+  | 'finalNormBias'
   | 'head'
+  | 'headBias'
   | 'fuse'
   | 'featureNorm'
   | 'tapNorm'
@@ -163,24 +182,34 @@ export interface Architecture {
   readonly sizes: Sizes;
   readonly blocks: readonly Block[];
   /** `target`: the matrix of the model that a drafter drafts for. `scale` multiplies the embeddings. */
-  readonly input: { readonly embedding: 'own' | 'target'; readonly features: Features | null; readonly scale: number };
+  readonly input: {
+    readonly embedding: 'own' | 'target';
+    readonly features: Features | null;
+    readonly scale: number;
+    /** A learned row for each position is added (GPT-2). */
+    readonly positions?: 'learned';
+  };
   /** `tied` reads the embedding matrix again. */
   readonly head: 'tied' | 'own' | 'target';
   /**
    * The target's vocabulary, where the head covers only a part of it (EAGLE-3). Null: the head covers its vocabulary.
    */
   readonly spreadOver: number | null;
-  /** What becomes of the head's products: multiplied by `scale`, then c·tanh(logit / c) with c = `softCap`. */
-  readonly logits: { readonly scale: number; readonly softCap: number | null };
+  /**
+   * What becomes of the head's products: a bias is added where there is one (Phi), they are multiplied by `scale`, then
+   * c·tanh(logit / c) with c = `softCap`.
+   */
+  readonly logits: { readonly scale: number; readonly softCap: number | null; readonly bias?: true };
   /** Only of a DSpark drafter. */
   readonly heads?: MarkovHeads;
-  /** `offset` is added to the weights of the norms when they are loaded: 1 where a file stores w for 1 + w (Gemma). */
-  readonly norm: { readonly kind: 'rms'; readonly epsilon: number; readonly offset: number };
+  readonly norm: Norm;
   /**
    * The checkpoint's tensor for each weight; `{i}` is the layer. Several weights may name one tensor: their rows lie in
    * it one after the other, in the order of `blockWeights` (query, key, value; gate, up).
    */
   readonly names: Readonly<Partial<Record<WeightName, string>>>;
+  /** Matrices of the blocks are stored with a row for each input (GPT-2). */
+  readonly transposed?: boolean;
   /** How the names of tensors begin that belong to parts which the engine does not run, such as a vision tower. */
   readonly otherParts?: readonly string[];
 }
@@ -196,6 +225,8 @@ export interface WeightSpec {
   readonly shape: readonly number[];
   /** Added to every value. */
   readonly offset: number;
+  /** The tensor's rows are its columns. */
+  readonly transposed: boolean;
   /** Where the rows are not in one piece: of every `of` rows of the tensor, `rows` from `from` on are this weight's. */
   readonly stripes?: { readonly rows: number; readonly from: number; readonly of: number };
   /** Of every so many rows: which row of the tensor is the first, the second … of the weight. */
@@ -270,19 +301,25 @@ const deltaSizes = (hidden: number, shape: DeltaShape): Readonly<Partial<Record<
   };
 };
 
-const blockWeights = ({ mixer, feedForward, norms }: Block): WeightName[] => [
-  ...(norms === 'after' ? [] : (['attentionNorm'] as const)),
+type NormName = 'attentionNorm' | 'feedForwardNorm' | 'finalNorm';
+
+const normWeights = (norm: Norm, name: NormName): readonly WeightName[] =>
+  norm.kind === 'layer' && norm.bias ? [name, `${name}Bias`] : [name];
+
+const blockWeights = ({ mixer, feedForward, norms, parallel }: Block, norm: Norm): WeightName[] => [
+  ...(norms === 'after' ? [] : normWeights(norm, 'attentionNorm')),
   ...mixerWeights(mixer),
   ...(norms === 'before' ? [] : (['attentionPostNorm'] as const)),
-  ...(norms === 'after' ? [] : (['feedForwardNorm'] as const)),
-  'gate',
+  ...(norms === 'after' || parallel === 'shared norm' ? [] : normWeights(norm, 'feedForwardNorm')),
+  ...(feedForward.kind === 'gated' ? (['gate'] as const) : []),
   'up',
   'down',
-  ...(feedForward.bias ? (['gateBias', 'upBias', 'downBias'] as const) : []),
+  ...(feedForward.bias && feedForward.kind === 'gated' ? (['gateBias'] as const) : []),
+  ...(feedForward.bias ? (['upBias', 'downBias'] as const) : []),
   ...(norms === 'before' ? [] : (['feedForwardPostNorm'] as const)),
 ];
 
-/** The weights that `Architecture.norm` speaks of. */
+/** The weights that an RMS norm's offset is added to. */
 const NORMS: ReadonlySet<WeightName> = new Set<WeightName>([
   'attentionNorm',
   'attentionPostNorm',
@@ -337,7 +374,9 @@ export const weightSpecs = (architecture: Architecture): readonly WeightSpec[] =
   const joint = markov?.kind === 'rnn' ? [3 * rank, 2 * rank + hidden] : [rank, rank + hidden];
   const shapes: Readonly<Partial<Record<WeightName, readonly number[]>>> = {
     embedding: [spreadOver ?? vocabulary, hidden],
+    positions: [sizes.context, hidden],
     attentionNorm: [hidden],
+    attentionNormBias: [hidden],
     query: [queries, read],
     outputGate: [queries, read],
     key: [keys, read],
@@ -352,6 +391,7 @@ export const weightSpecs = (architecture: Architecture): readonly WeightSpec[] =
     convolutionOutput: [hidden, hidden],
     attentionPostNorm: [hidden],
     feedForwardNorm: [hidden],
+    feedForwardNormBias: [hidden],
     gate: [feedForward, hidden],
     up: [feedForward, hidden],
     down: [hidden, feedForward],
@@ -360,7 +400,9 @@ export const weightSpecs = (architecture: Architecture): readonly WeightSpec[] =
     downBias: [hidden],
     feedForwardPostNorm: [hidden],
     finalNorm: [hidden],
+    finalNormBias: [hidden],
     head: [vocabulary, hidden],
+    headBias: [vocabulary],
     fuse: [hidden, (features?.count ?? 0) * hidden],
     featureNorm: [hidden],
     tapNorm: [(features?.tapNorms === 'together' ? (features?.count ?? 0) : 1) * hidden],
@@ -389,7 +431,9 @@ export const weightSpecs = (architecture: Architecture): readonly WeightSpec[] =
     const shape = shapeOf(name, layer);
     const firstRow = taken.get(checkpoint) ?? 0;
     taken.set(checkpoint, firstRow + (shape[0] as number));
-    const plain = { name, layer, checkpoint, firstRow, shape, offset: NORMS.has(name) ? norm.offset : 0 };
+    const offset = norm.kind === 'rms' && NORMS.has(name) ? norm.offset : 0;
+    const transposed = architecture.transposed === true && layer !== null && shape.length === 2;
+    const plain = { name, layer, checkpoint, firstRow, shape, offset, transposed };
     // Where a tensor holds queries and gates, a head's gate follows the same head's query.
     const mixer = layer === null ? undefined : blocks[layer]?.mixer;
     if (mixer?.kind === 'attention' && mixer.pairs && mixer.rope && ROTATED.has(name))
@@ -404,12 +448,14 @@ export const weightSpecs = (architecture: Architecture): readonly WeightSpec[] =
   };
   return [
     ...(embedding === 'own' ? [spec('embedding', null)] : []),
+    ...(input.positions ? [spec('positions', null)] : []),
     // One weight, of one tensor or of one for each tap.
     ...Array.from({ length: tapNormTensors(features) }, (_, tap) => spec('tapNorm', null, tap)),
     ...(features ? [spec('fuse', null), spec('featureNorm', null)] : []),
-    ...blocks.flatMap((block, i) => blockWeights(block).map((name) => spec(name, i))),
-    spec('finalNorm', null),
+    ...blocks.flatMap((block, i) => blockWeights(block, norm).map((name) => spec(name, i))),
+    ...normWeights(norm, 'finalNorm').map((name) => spec(name, null)),
     ...(head === 'own' ? [spec('head', null)] : []),
+    ...(architecture.logits.bias ? [spec('headBias', null)] : []),
     ...(markov ? [spec('markovFrom', null), spec('markovTo', null)] : []),
     ...(markov && markov.kind !== 'vanilla' ? [spec('markovGate', null), spec('markovGateBias', null)] : []),
     ...(confidence ? [spec('confidence', null), spec('confidenceBias', null)] : []),
@@ -429,7 +475,9 @@ export const tensorSpecs = (architecture: Architecture): readonly TensorSpec[] =
       weights: [...(known?.weights ?? []), weight],
     });
   }
-  return [...tensors.values()];
+  return [...tensors.values()].map((tensor) =>
+    tensor.weights[0]?.transposed ? { ...tensor, shape: tensor.shape.toReversed() } : tensor,
+  );
 };
 
 /** The name of a weight for people and for maps: `3.query`, `finalNorm`. */

@@ -72,8 +72,8 @@ export class Transformer implements LanguageModel, Runner {
     this.architecture = architecture;
     this.#gpu = gpu;
     this.#arena = arena;
-    const { embedding, head, finalNorm } = weights;
-    this.#lent = { embedding, head, finalNorm, epsilon: architecture.norm.epsilon, tuning };
+    const { embedding, head, headBias, finalNorm } = weights;
+    this.#lent = { embedding, head, headBias, finalNorm, epsilon: architecture.norm.epsilon, tuning };
     const scratch = makeScratch(gpu, arena, architecture);
     this.#executor = new Executor({ gpu, architecture, weights, scratch, tuning }, arena);
   }

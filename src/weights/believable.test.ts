@@ -6,6 +6,7 @@ const tensors = Array.from({ length: 9 }, () => ({ shape: [64, 64] }));
 describe('counts of a config', () => {
   it.each([
     [{ num_hidden_layers: 2 ** 30 }, 'config.json: num_hidden_layers is 1073741824, and the files hold 9 tensors'],
+    [{ n_layer: 2 ** 30 }, 'config.json: n_layer is 1073741824, and the files hold 9 tensors'],
     [{ vocab_size: 2 ** 30 }, 'config.json: vocab_size is 1073741824, and the tensors have 36864 elements'],
     [{ head_dim: 2 ** 13 }, 'config.json: head_dim is 8192, more than 4096'],
     [{ text_config: { num_attention_heads: 2 ** 13 } }, 'num_attention_heads is 8192, more than 4096'],

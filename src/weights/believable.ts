@@ -10,9 +10,9 @@ const HARMLESS_SIZE = 2 ** 20;
 /** Heads, and elements of a head: lists as long are made for every layer. Published models have at most 512 elements. */
 const MOST_HEADS = 4096;
 
-const LAYERS = /(^|_)num_(hidden_|target_)?layers$/;
-const SIZES = /^(hidden_size|intermediate_size|vocab_size|draft_vocab_size)$/;
-const HEADS = /^(head_dim|num_(attention|key_value)_heads)$/;
+const LAYERS = /(^|_)num_(hidden_|target_)?layers$|^n_layer$/;
+const SIZES = /^(hidden_size|intermediate_size|vocab_size|draft_vocab_size|n_embd|n_inner)$/;
+const HEADS = /^(head_dim|n_head|num_(attention|key_value)_heads)$/;
 
 /** Throws `bad-checkpoint` for a count in `config`, or in an object inside it, that the tensors contradict. */
 export const checkCounts = (

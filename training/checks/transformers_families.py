@@ -16,11 +16,14 @@ import torch
 from transformers import (
     AutoModelForCausalLM,
     AutoModelForImageTextToText,
+    Cohere2Config,
     Ernie4_5Config,
     Exaone4Config,
     GemmaConfig,
     Glm4Config,
     GlmConfig,
+    GPT2Config,
+    GPTNeoXConfig,
     GraniteMoeHybridConfig,
     HeliumConfig,
     HunYuanDenseV1Config,
@@ -30,9 +33,12 @@ from transformers import (
     Ministral3Config,
     Mistral3Config,
     Olmo3Config,
+    PhiConfig,
     Qwen2_5_VLConfig,
     Qwen3VLConfig,
     SmolVLMConfig,
+    StableLmConfig,
+    Starcoder2Config,
     VaultGemmaConfig,
 )
 
@@ -60,6 +66,8 @@ TINY = {"num_heads": 2, "hidden_size": 32, "intermediate_size": 32, "depth": 1, 
 PIXTRAL = {"model_type": "pixtral", "hidden_size": 32, "intermediate_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "head_dim": 16}
 SIGLIP = {"hidden_size": 32, "intermediate_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2}
 MINISTRAL3 = {**SIZES, "head_dim": 16, "rope_parameters": {**YARN, **TEMPERATURES}}
+NEOX = {name: value for name, value in SIZES.items() if name != "num_key_value_heads"}
+HALF = {"rope_type": "default", "rope_theta": 1e4, "partial_rotary_factor": 0.5}
 TOKENS = {"image_token_id": 90, "video_token_id": 91, "vision_start_token_id": 92, "vision_end_token_id": 93}
 
 CONFIGS = {
@@ -83,6 +91,14 @@ CONFIGS = {
     "helium": HeliumConfig(**SIZES, head_dim=8, pad_token_id=None),
     "internlm3, biases everywhere": InternLM3Config(**SIZES, head_dim=16, attention_bias=True, mlp_bias=True),
     "vaultgemma": VaultGemmaConfig(**SIZES, head_dim=16, sliding_window=7),
+    "gpt2": GPT2Config(vocab_size=101, n_embd=48, n_layer=3, n_head=3, n_positions=128, initializer_range=0.2),
+    "gpt_neox": GPTNeoXConfig(**NEOX, rope_parameters={**HALF, "partial_rotary_factor": 1.0}),
+    "gpt_neox, one part after the other": GPTNeoXConfig(**NEOX, use_parallel_residual=False, rope_parameters=HALF),
+    "phi": PhiConfig(**SIZES, rope_parameters=HALF),
+    "starcoder2": Starcoder2Config(**SIZES, sliding_window=7),
+    "stablelm": StableLmConfig(**SIZES, use_qkv_bias=True, rope_parameters=HALF),
+    "stablelm, parallel parts": StableLmConfig(**SIZES, use_parallel_residual=True, rope_parameters=HALF),
+    "cohere2": Cohere2Config(**SIZES, logit_scale=0.3, sliding_window=7, pad_token_id=None),
     "ministral3": Ministral3Config(**MINISTRAL3),
     "mistral3, its text": Mistral3Config(
         text_config={"model_type": "ministral3", **MINISTRAL3}, vision_config=PIXTRAL, image_token_index=90, tie_word_embeddings=False

@@ -1,6 +1,6 @@
 // What the pre-norm decoders of the LLaMA line have in common: sizes, tensor names, tied heads. A family's file states
 // only what differs.
-import type { Architecture, Attention, Block, FeedForward, Sizes } from '../architecture.ts';
+import type { Architecture, Attention, Block, FeedForward, Norm, Sizes, WeightName } from '../architecture.ts';
 import type { Rope, RopeScaling } from '../forward/rope-table.ts';
 import type { Config } from './config.ts';
 import { readRope } from './rope-config.ts';
@@ -34,11 +34,42 @@ const NAMES: Architecture['names'] = {
   head: 'lm_head.weight',
 };
 
+/** Names of weights that each have a bias, by the name that the two share. */
+export const withBiases = (stems: Readonly<Partial<Record<WeightName, string>>>): Architecture['names'] =>
+  Object.fromEntries(
+    Object.entries(stems).flatMap(([weight, stem]) => [
+      [weight, `${stem}.weight`],
+      [`${weight}Bias`, `${stem}.bias`],
+    ]),
+  );
+
+export const readLayerNorm = (config: Config, { field = 'layer_norm_eps', bias = true } = {}): Norm => ({
+  kind: 'layer',
+  epsilon: config.positive(field, 1e-5),
+  bias,
+});
+
+/** The first is that of the error function, the others are names of its tanh form. */
+const GELUS = ['gelu', 'gelu_new', 'gelu_pytorch_tanh', 'gelu_fast'];
+
+/** A feed-forward part of two matrices. */
+export const readPlain = (
+  config: Config,
+  { field = 'hidden_act', fallback, bias = true }: { field?: string; fallback: string; bias?: boolean },
+): FeedForward => {
+  const name = config.text(field, fallback);
+  if (!GELUS.includes(name))
+    throw config.error(`${field} = ${name} is not supported`, `Supported: ${GELUS.join(', ')}.`);
+  return { kind: 'plain', activation: name === 'gelu' ? 'exact-gelu' : 'gelu', bias };
+};
+
 /** Logits that are the head's products. */
 export const AS_THEY_ARE = { scale: 1, softCap: null } as const;
 
 /** What a family's own configuration class assumes where config.json is silent. */
 export interface SizeDefaults {
+  readonly layers?: number;
+  readonly hidden?: number;
   readonly heads?: number;
   readonly keyValueHeads?: number;
   readonly headDim?: number;
@@ -50,9 +81,9 @@ export interface SizeDefaults {
 
 export const readSizes = (config: Config, defaults: SizeDefaults = {}): Sizes => {
   const heads = config.count('num_attention_heads', defaults.heads);
-  const hidden = config.count('hidden_size');
+  const hidden = config.count('hidden_size', defaults.hidden);
   const sizes = {
-    layers: config.count('num_hidden_layers'),
+    layers: config.count('num_hidden_layers', defaults.layers),
     hidden,
     heads,
     keyValueHeads: config.count('num_key_value_heads', defaults.keyValueHeads ?? heads),
@@ -79,10 +110,15 @@ export interface LayerDifferences
   readonly windows?: (layers: number) => readonly (number | null)[];
   /** The RoPE of each layer; by default all have the one that `readRope` reads. */
   readonly ropes?: (sizes: Sizes) => readonly (Rope | null)[];
-  readonly activation?: FeedForward['activation'];
+  readonly activation?: 'silu' | 'gelu';
   readonly feedForwardBias?: boolean;
+  /** One that is not gated. */
+  readonly plain?: FeedForward;
   readonly norms?: Block['norms'];
+  readonly parallel?: Block['parallel'];
   readonly residualScale?: number;
+  /** One that is no RMS norm. */
+  readonly norm?: Norm;
   readonly normOffset?: number;
   /** Of the norms, where the config does not say. */
   readonly epsilon?: number;
@@ -98,11 +134,11 @@ export const readLayers = (
   const { layers, headDim, context } = sizes;
   const ropes = differences.ropes?.(sizes) ?? Array<Rope>(layers).fill(readRope(config, { headDim, context }));
   const windows = differences.windows?.(layers) ?? [];
-  const { activation = 'silu', norms = 'before', residualScale = 1 } = differences;
-  if (activation === 'silu') config.must('hidden_act', 'silu', 'swish');
+  const { activation = 'silu', plain, norms = 'before', parallel, residualScale = 1 } = differences;
+  if (activation === 'silu' && !plain) config.must('hidden_act', 'silu', 'swish');
   // A family without biases may still say so.
   if (!differences.bias) config.must('attention_bias', false);
-  if (differences.feedForwardBias === undefined) config.must('mlp_bias', false);
+  if (differences.feedForwardBias === undefined && !plain) config.must('mlp_bias', false);
   config.must('rope_interleaved', false);
   return {
     sizes: { ...sizes, context: reach(ropes.find((rope) => rope)?.scaling, context) },
@@ -120,11 +156,12 @@ export const readLayers = (
         softCap: differences.softCap ?? null,
         gate: null,
       },
-      feedForward: { kind: 'gated', activation, bias: differences.feedForwardBias ?? false },
+      feedForward: plain ?? { kind: 'gated', activation, bias: differences.feedForwardBias ?? false },
       norms,
+      ...(parallel && { parallel }),
       residualScale,
     })),
-    norm: {
+    norm: differences.norm ?? {
       kind: 'rms',
       epsilon: config.positive('rms_norm_eps', differences.epsilon ?? 1e-6),
       offset: differences.normOffset ?? 0,

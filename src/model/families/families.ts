@@ -4,7 +4,9 @@ import type { OutriderError } from '../../base/errors.ts';
 import { modelKind } from '../../base/model-kinds.ts';
 import { bad } from '../../base/refuse.ts';
 import type { Architecture } from '../architecture.ts';
+import { readCohere, readCohere2 } from './cohere.ts';
 import { Config } from './config.ts';
+import { AS_THEY_ARE } from './decoder.ts';
 import { type DFlash, readDFlash } from './dflash.ts';
 import { type DSpark, readDSpark, readLiquid, readSpecForge } from './dspark.ts';
 import { type Eagle3, readEagle3 } from './eagle3.ts';
@@ -13,6 +15,8 @@ import { readExaone } from './exaone.ts';
 import { readExaone4 } from './exaone4.ts';
 import { readGemma1, readGemma2, readGemma3, readGemma3WithImages, readVaultGemma } from './gemma.ts';
 import { readGlm, readGlm4 } from './glm.ts';
+import { readGPTNeoX } from './gpt-neox.ts';
+import { readGPT2 } from './gpt2.ts';
 import { readGranite, readGranite4 } from './granite.ts';
 import { readHelium } from './helium.ts';
 import { readHunyuan } from './hunyuan.ts';
@@ -22,12 +26,15 @@ import { readLlama, readMinistral, readMistral, readSmolVLM } from './llama.ts';
 import { readMiniCPM } from './minicpm.ts';
 import { readMinistral3, readMistral3WithImages } from './ministral3.ts';
 import { readOlmo2, readOlmo3 } from './olmo2.ts';
+import { readPhi } from './phi.ts';
 import { readPhi3 } from './phi3.ts';
 import { readQwen2, readQwen2VL } from './qwen2.ts';
 import { readQwen3, readQwen3VL } from './qwen3.ts';
 import { readQwen35, readQwen35WithImages } from './qwen3-5.ts';
 import { readSmolLM3 } from './smollm3.ts';
 import { isSpeculators, readSpeculators } from './speculators.ts';
+import { readStableLM } from './stablelm.ts';
+import { readStarcoder2 } from './starcoder2.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -35,6 +42,8 @@ type Json = Readonly<Record<string, unknown>>;
 export type DrafterFamily = DFlash | DSpark | Eagle3;
 
 const MODELS: Readonly<Record<string, (config: Config) => Architecture>> = {
+  CohereForCausalLM: readCohere,
+  Cohere2ForCausalLM: readCohere2,
   Ernie4_5ForCausalLM: readErnie45,
   Ernie4_5_ForCausalLM: readErnie45, // as it was first published
   Exaone4ForCausalLM: readExaone4,
@@ -45,6 +54,8 @@ const MODELS: Readonly<Record<string, (config: Config) => Architecture>> = {
   Gemma3ForConditionalGeneration: readGemma3WithImages,
   Glm4ForCausalLM: readGlm4,
   GlmForCausalLM: readGlm,
+  GPT2LMHeadModel: readGPT2,
+  GPTNeoXForCausalLM: readGPTNeoX,
   GraniteForCausalLM: readGranite,
   GraniteMoeHybridForCausalLM: readGranite4,
   HeliumForCausalLM: readHelium,
@@ -62,6 +73,7 @@ const MODELS: Readonly<Record<string, (config: Config) => Architecture>> = {
   Mistral3ForConditionalGeneration: readMistral3WithImages,
   Olmo2ForCausalLM: readOlmo2,
   Olmo3ForCausalLM: readOlmo3,
+  PhiForCausalLM: readPhi,
   Phi3ForCausalLM: readPhi3,
   Qwen2ForCausalLM: readQwen2,
   Qwen2VLForConditionalGeneration: readQwen2VL,
@@ -72,6 +84,8 @@ const MODELS: Readonly<Record<string, (config: Config) => Architecture>> = {
   Qwen3_5ForConditionalGeneration: readQwen35WithImages,
   SmolLM3ForCausalLM: readSmolLM3,
   SmolVLMForConditionalGeneration: readSmolVLM,
+  StableLmForCausalLM: readStableLM,
+  Starcoder2ForCausalLM: readStarcoder2,
   VaultGemmaForCausalLM: readVaultGemma,
 };
 
@@ -99,7 +113,7 @@ const REFUSED: Readonly<Record<string, string>> = {
 };
 
 /** A family's name in `architectures` and in `model_type`, without what the two spell differently. */
-const familyOf = (name: string): string => name.replace(/For.*|_text|_/g, '').toLowerCase();
+const familyOf = (name: string): string => name.replace(/For.*|LMHeadModel|_text|_/g, '').toLowerCase();
 
 /** The architecture that a config names. transformers runs InternLM3 by LLaMA's class, and saves it under that name. */
 const named = ({ architectures, model_type: type }: Json): string => {
@@ -149,10 +163,13 @@ const INNER = ['model.language_model.', 'language_model.model.', 'model.text_mod
 /** The architecture with the names that its tensors have in this checkpoint. */
 const located = (architecture: Architecture, tensors: Names): Architecture => {
   const inner = INNER.find((prefix) => tensors.has(`${prefix}embed_tokens.weight`));
-  if (inner === undefined) return architecture;
+  const bare = tensors.has('wte.weight'); // GPT-2
+  if (inner === undefined && !bare) return architecture;
   const head = 'language_model.lm_head.weight';
-  const nameIn = (name: string): string =>
-    name === 'lm_head.weight' && tensors.has(head) ? head : name.replace(/^model\./, inner);
+  const nameIn = (name: string): string => {
+    if (inner === undefined) return name.replace(/^transformer\./, '');
+    return name === 'lm_head.weight' && tensors.has(head) ? head : name.replace(/^model\./, inner);
+  };
   const names = Object.entries(architecture.names).map(([weight, name]) => [weight, nameIn(name)]);
   return { ...architecture, names: Object.fromEntries(names) };
 };
@@ -221,5 +238,5 @@ export const readScored = (json: Json, tensors: Names = new Set<string>()): Arch
   const body = Object.fromEntries(Object.entries(json).filter(([name]) => !HEAD_FIELDS.has(name)));
   const model = `${HEADED.exec(named(json))?.[1]}ForCausalLM`;
   const read = readArchitecture(readerIn(MODELS, model) ? { ...body, architectures: [model] } : body, tensors);
-  return { ...read, head: 'tied' };
+  return { ...read, head: 'tied', logits: AS_THEY_ARE };
 };

@@ -17,6 +17,7 @@ import { deltaChannels } from '../../kernels/delta-net/delta-shape.ts';
 import { gatedNorm } from '../../kernels/delta-net/gated-norm.ts';
 import { embed } from '../../kernels/matmul/embed.ts';
 import { type Bucket, type MatmulTensors, type MatmulTuning, matmul } from '../../kernels/matmul/matmul.ts';
+import { layerNorm } from '../../kernels/norm/layer-norm.ts';
 import { pairNorm } from '../../kernels/norm/pair-norm.ts';
 import { queryKeyNorm } from '../../kernels/norm/query-key-norm.ts';
 import { rmsNorm, rmsNormAdd, rmsNormTap, rmsNormTuning } from '../../kernels/norm/rms-norm.ts';
@@ -69,6 +70,20 @@ const mixerAs = <T extends { readonly kind: string }, K extends T['kind']>(
 };
 
 const biased = (bias: Tensor | undefined): { readonly bias?: Tensor } => (bias ? { bias } : {});
+
+/** The norm of whole rows. */
+const recordNorm = (
+  plan: Plan,
+  { gpu, architecture }: Network,
+  tensors: { readonly input: Tensor; readonly weight: Tensor; readonly output: Tensor },
+  rows: number,
+): void => {
+  const { norm, sizes } = architecture;
+  const shape = { rows, width: sizes.hidden, epsilon: norm.epsilon };
+  const tuning = rmsNormTuning(gpu);
+  if (norm.kind === 'rms') rmsNorm(plan, tensors, shape, tuning);
+  else layerNorm(plan, tensors, shape, { ...tuning, biased: norm.bias ? 1 : 0 });
+};
 
 /** Queries, keys and values of `input`: queries go to the scratch, keys and values to the cache. */
 export const recordKeys = (
@@ -274,20 +289,21 @@ export const recordBody = (
 ): void => {
   const { gpu, architecture, weights, scratch, tuning } = network;
   const { hidden: width } = architecture.sizes;
-  const { epsilon } = architecture.norm;
+  const { epsilon, kind: norm } = architecture.norm;
   const view = (tensor: Tensor): Tensor => rowsOf(tensor, bucket);
   const [stream, normed, gated] = [scratch.stream, scratch.normed, scratch.gated].map(view) as [Tensor, Tensor, Tensor];
   const paired = architecture.input.features?.as === 'stream' ? scratch.features : null;
   /** What a part of a block reads: the stream, normed where the block has a norm there; and a copy of it in `tap`. */
   const read = (weight: Tensor | undefined, tap?: Tensor): Tensor => {
     const shape = { rows: bucket, width, epsilon };
-    if (!weight) {
-      if (tap) gatherRows(plan, { input: stream, indices: scratch.everyIndex, output: view(tap) }, shape);
-      return stream;
+    const tensors = weight && { input: stream, weight, output: normed };
+    if (tensors && tap && norm === 'rms') {
+      rmsNormTap(plan, { ...tensors, tap: view(tap) }, shape, rmsNormTuning(gpu));
+      return normed;
     }
-    const tensors = { input: stream, weight, output: normed };
-    if (tap) rmsNormTap(plan, { ...tensors, tap: view(tap) }, shape, rmsNormTuning(gpu));
-    else rmsNorm(plan, tensors, shape, rmsNormTuning(gpu));
+    if (tap) gatherRows(plan, { input: stream, indices: scratch.everyIndex, output: view(tap) }, shape);
+    if (!tensors) return stream;
+    recordNorm(plan, network, tensors, bucket);
     return normed;
   };
   /** The first block of an EAGLE-3 drafter reads the embedding together with the stream. */
@@ -302,23 +318,31 @@ export const recordBody = (
     return output;
   };
 
-  embed(
-    plan,
-    {
-      rows: scratch.rows[0] as Tensor,
-      tokenRing: tokenRingOf(gpu).tensor,
-      matrix: weights.embedding,
-      output: paired ? view(paired.embedded) : stream,
-    },
-    { rows: bucket, scale: architecture.input.scale },
-  );
+  const embedding = {
+    rows: scratch.rows[0] as Tensor,
+    tokenRing: tokenRingOf(gpu).tensor,
+    matrix: weights.embedding,
+    output: paired ? view(paired.embedded) : stream,
+  };
+  embed(plan, embedding, { rows: bucket, scale: architecture.input.scale });
+  if (weights.positions) embed(plan, { ...embedding, matrix: weights.positions }, { rows: bucket, positions: true });
   for (const layer of layers) {
     // The tap of the layer before is copied here, because this norm reads the stream anyway.
     const tap = cache.taps[cache.options.tapLayers.indexOf(layer - 1)];
-    const { mixer, feedForward } = architecture.blocks[layer] as Block;
+    const { mixer, feedForward, parallel } = architecture.blocks[layer] as Block;
     const block = weights.blocks[layer] as Weighted;
     const place = { bucket, layer };
+    const { kind, activation } = feedForward;
+    /** The first half of the feed-forward part; the mixer touches neither its input nor what it gives. */
+    const open = (input: Tensor): void =>
+      matmul(
+        plan,
+        { input, matrix: block.gateUp, output: gated, ...biased(block.gateUpBias) },
+        { rows: bucket, epilogue: kind === 'plain' ? activation : `${activation}-mul` },
+        tuning,
+      );
     const keysOnly = unscored && layer === layers.at(-1) && mixer.kind === 'attention';
+    if (parallel === 'own norm' && !keysOnly) open(read(block.feedForwardNorm));
     const input = paired
       ? pair(view(paired.embedded), view(paired.paired), block.attentionNorm as Tensor, keysOnly)
       : read(block.attentionNorm, tap);
@@ -326,13 +350,9 @@ export const recordBody = (
       recordKeys(plan, network, cache, input, place);
       break;
     }
+    if (parallel === 'shared norm') open(input);
     MIXERS[mixer.kind](plan, network, cache, input, place);
-    matmul(
-      plan,
-      { input: read(block.feedForwardNorm), matrix: block.gateUp, output: gated, ...biased(block.gateUpBias) },
-      { rows: bucket, epilogue: `${feedForward.activation}-mul` },
-      tuning,
-    );
+    if (!parallel) open(read(block.feedForwardNorm));
     const product = { input: gated, matrix: block.down, ...biased(block.downBias) };
     addToStream(plan, network, product, place, 'feedForwardPostNorm');
   }
@@ -341,24 +361,14 @@ export const recordBody = (
 };
 
 /** Final norm and logits of the stream's first rows, or of those that `pickedIndices` names. */
-export const recordHead = (
-  plan: Plan,
-  { gpu, architecture, weights, scratch, tuning, reduced }: Network,
-  bucket: Bucket,
-  picked: boolean,
-): void => {
+export const recordHead = (plan: Plan, network: Network, bucket: Bucket, picked: boolean): void => {
+  const { architecture, weights, scratch, tuning, reduced } = network;
   const width = architecture.sizes.hidden;
-  const { epsilon } = architecture.norm;
   const normed = rowsOf(scratch.normed, bucket);
   const input = rowsOf(picked ? scratch.picked : scratch.stream, bucket);
   if (picked)
     gatherRows(plan, { input: scratch.stream, indices: scratch.pickedIndices, output: input }, { rows: bucket, width });
-  rmsNorm(
-    plan,
-    { input, weight: weights.finalNorm, output: normed },
-    { rows: bucket, width, epsilon },
-    rmsNormTuning(gpu),
-  );
+  recordNorm(plan, network, { input, weight: weights.finalNorm, output: normed }, bucket);
   // The next draft of the chain or the tree reads this as its feature.
   if (architecture.input.features?.feedsBackNormed)
     gatherRows(
@@ -369,7 +379,8 @@ export const recordHead = (
   const logits = rowsOf(scratch.logits, bucket);
   const { scale, softCap } = architecture.logits;
   const shape = { rows: bucket, epilogue: 'store', scale, softCap } as const;
-  matmul(plan, { input: normed, matrix: weights.head, output: logits }, shape, tuning);
+  const product = { input: normed, matrix: weights.head, output: logits, ...biased(weights.headBias) };
+  matmul(plan, product, shape, tuning);
   if (!reduced) return;
   const scores = rowsOf(scratch.scores, bucket);
   const [partStride, stride] = [logits, scores].map(({ shape }) => shape.at(-1)) as [number, number];

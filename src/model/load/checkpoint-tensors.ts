@@ -56,9 +56,10 @@ export const divisorSinks = (model: { ropeDivisors: RopeDivisors }): readonly (r
     },
   ]);
 
-/** Tensors that are not needed: cached RoPE frequencies, a tied head written out, parts such as a vision tower. */
+/** Tensors that are not needed: cached RoPE frequencies, masks (GPT-2, GPT-NeoX), a tied head written out, parts such as a vision tower. */
 const ignorable = (name: string, { head, names, otherParts = [] }: Architecture): boolean =>
   name.endsWith('.rotary_emb.inv_freq') ||
+  /\.att(?:n|ention)\.(?:masked_)?bias$/.test(name) ||
   (head === 'tied' && (name === 'lm_head.weight' || name === names.head)) ||
   otherParts.some((part) => name.startsWith(part));
 

@@ -30,6 +30,8 @@ const SIZES = {
   rms_norm_eps: 1e-5,
 };
 
+const { rms_norm_eps: _, num_key_value_heads: __, ...NO_RMS } = SIZES;
+
 /** Fields that the bundled models do not have. */
 const OTHERS: readonly Record<string, unknown>[] = [
   {
@@ -77,6 +79,9 @@ const OTHERS: readonly Record<string, unknown>[] = [
     logits_scaling: 8,
   },
   { ...SIZES, architectures: ['Olmo2ForCausalLM'], rope_theta: 5e5 },
+  { architectures: ['GPT2LMHeadModel'], n_embd: 64, n_head: 4, n_layer: 4, n_positions: 256, vocab_size: 331 },
+  { ...NO_RMS, architectures: ['GPTNeoXForCausalLM'], layer_norm_eps: 1e-5, rotary_pct: 0.25, rotary_emb_base: 1e4 },
+  { ...NO_RMS, architectures: ['PhiForCausalLM'], layer_norm_eps: 1e-5, partial_rotary_factor: 0.5 },
   {
     ...SIZES,
     architectures: ['Qwen2ForCausalLM'],

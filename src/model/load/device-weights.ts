@@ -52,6 +52,7 @@ export interface BlockWeights {
   readonly mixer: MixerWeights;
   readonly attentionPostNorm: Tensor | undefined;
   readonly feedForwardNorm: Tensor | undefined;
+  /** Of a plain feed-forward part up alone. */
   readonly gateUp: Matrix;
   readonly gateUpBias: Tensor | undefined;
   readonly down: Matrix;
@@ -83,17 +84,20 @@ export interface MarkovWeights {
 export interface Lent {
   readonly embedding: Matrix;
   readonly head: Matrix;
+  readonly headBias: Tensor | undefined;
   readonly finalNorm: Tensor;
   readonly epsilon: number;
 }
 
 export interface Weights {
   readonly embedding: Matrix;
+  readonly positions: Matrix | undefined;
   /** Null in a language model. */
   readonly features: FeatureWeights | null;
   readonly blocks: readonly BlockWeights[];
   readonly finalNorm: Tensor;
   readonly head: Matrix;
+  readonly headBias: Tensor | undefined;
   /** Empty but in a DSpark drafter. */
   readonly markov: MarkovWeights;
 }
@@ -157,6 +161,23 @@ class PartSink {
   }
 }
 
+/** Keeps the rows of a tensor until all are there, and hands its columns on as rows. */
+const transposing = (take: Sink): Sink => {
+  let columns = new Float32Array();
+  return (block) => {
+    const [inputs, outputs] = block.tensor.shape as [number, number];
+    const values = block.decode();
+    if (block.firstRow === 0) columns = new Float32Array(inputs * outputs);
+    for (let i = 0; i < values.length; i++)
+      columns[(i % outputs) * inputs + block.firstRow + Math.floor(i / outputs)] = values[i] as number;
+    if (block.firstRow + block.rows < inputs) return;
+    const decoded = columns;
+    columns = new Float32Array();
+    const raw = new Uint8Array(decoded.buffer);
+    take({ ...block, firstRow: 0, rows: outputs, raw, decode: () => decoded, repacker: () => undefined });
+  };
+};
+
 /** The pieces of one weight, by the tensor that they come from. */
 const byTensor = (pieces: readonly Piece[]): ReadonlyMap<string, readonly Piece[]> => {
   const made = new Map<string, Piece[]>();
@@ -207,10 +228,12 @@ export const allocate = (gpu: Gpu, arena: Arena, planned: readonly PlannedWeight
     const matrix = allocateMatrix(arena, weight, gpu.device.limits.maxStorageBufferBindingSize);
     const partSinks = matrix.parts.map((part) => new PartSink(gpu, part));
     matrices.set(weight.key, matrix);
-    for (const [checkpoint, pieces] of byTensor(weight.pieces))
-      sink(checkpoint, (block) => {
+    for (const [checkpoint, pieces] of byTensor(weight.pieces)) {
+      const put: Sink = (block) => {
         for (const piece of pieces) for (const part of partSinks) part.put(piece, block);
-      });
+      };
+      sink(checkpoint, weight.transposed ? transposing(put) : put);
+    }
   }
   return { matrices, vectors, sinks };
 };
@@ -229,6 +252,7 @@ export const assemble = (
   const vector = (key: string): Tensor => need(vectors.get(key), key);
   return {
     embedding: input.embedding === 'target' ? need(lent?.embedding, 'embedding') : matrix('embedding'),
+    positions: matrices.get('positions'),
     features: input.features
       ? { fuse: matrix('fuse'), norm: vector('featureNorm'), tapNorm: vectors.get('tapNorm') }
       : null,
@@ -276,6 +300,7 @@ export const assemble = (
     }),
     finalNorm: vector('finalNorm'),
     head: head === 'target' ? need(lent?.head, 'head') : matrix(head === 'tied' ? 'embedding' : 'head'),
+    headBias: head === 'target' ? lent?.headBias : vectors.get('headBias'),
     markov: {
       from: matrices.get('markovFrom'),
       to: matrices.get('markovTo'),

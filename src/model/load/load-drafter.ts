@@ -29,7 +29,7 @@ const wrongTarget = (message: string): OutriderError =>
   refuse(message, 'A drafter serves the one target that it was trained for.');
 
 /** Refuses a drafter that was made for another target. */
-const checkPair = (name: string, family: DrafterFamily, target: LanguageModel): void => {
+const checkPair = (name: string, family: DrafterFamily, target: Transformer): void => {
   const { hidden } = family.architecture.sizes;
   if (hidden !== target.hidden)
     throw wrongTarget(`${name} drafts for a target of width ${hidden}; this target has ${target.hidden}`);
@@ -38,7 +38,11 @@ const checkPair = (name: string, family: DrafterFamily, target: LanguageModel): 
       'vocabulary-mismatch',
       `${name} drafts for a vocabulary of ${family.vocabulary}; this target has ${target.vocabulary}`,
     );
-  const outside = family.tapLayers(target.layers).find((layer) => layer < -1 || layer >= target.layers);
+  const layers = family.tapLayers(target.layers);
+  const normed = family.kind !== 'dflash' || !family.tapsBeforeNorm;
+  if (normed && layers.includes(target.layers - 1) && target.architecture.norm.kind === 'layer')
+    throw wrongTarget(`${name} reads its target after the final norm, which is a LayerNorm here: not supported`);
+  const outside = layers.find((layer) => layer < -1 || layer >= target.layers);
   if (outside !== undefined)
     throw wrongTarget(`${name} reads layer ${outside} of its target; this target has layers 0 to ${target.layers - 1}`);
   if (family.kind === 'eagle3') return;

@@ -1,5 +1,5 @@
 // How an architecture's weights lie on the device: q, k and v are rows of one matrix, gate and up rows are interleaved,
-// vectors are f32. It follows from the declaration and the file's types; the loader, the memory estimate and `inspect`
+// vectors are f32, and a norm's bias follows its weights. It follows from the declaration and the file's types; the loader, the memory estimate and `inspect`
 // use it.
 import { matrixLayout, ROW_PAD, splitRows, type WeightFormat } from '../../weights/quantize/device-layout.ts';
 import { type Precision, storedFormat } from '../../weights/quantize/quantize.ts';
@@ -22,6 +22,8 @@ export interface PlannedMatrix {
   readonly rows: number;
   readonly columns: number;
   readonly pieces: readonly Piece[];
+  /** Rows of the tensors are columns here. */
+  readonly transposed?: boolean;
 }
 
 export interface PlannedVector {
@@ -48,6 +50,12 @@ const TOGETHER: Partial<Record<WeightName, { readonly key: string; readonly inte
   deltaGate: { key: 'deltaInput', interleaved: false },
   deltaRate: { key: 'deltaRates', interleaved: false },
   deltaDecay: { key: 'deltaRates', interleaved: false },
+  attentionNorm: { key: 'attentionNorm', interleaved: false },
+  attentionNormBias: { key: 'attentionNorm', interleaved: false },
+  feedForwardNorm: { key: 'feedForwardNorm', interleaved: false },
+  feedForwardNormBias: { key: 'feedForwardNorm', interleaved: false },
+  finalNorm: { key: 'finalNorm', interleaved: false },
+  finalNormBias: { key: 'finalNorm', interleaved: false },
   gate: { key: 'gateUp', interleaved: true },
   up: { key: 'gateUp', interleaved: true },
   gateBias: { key: 'gateUpBias', interleaved: true },
@@ -62,7 +70,7 @@ const elementsOf = (shape: readonly number[]): number => shape.reduce((product, 
 /** Only two dimensions make a matrix. The taps of a depthwise convolution, [channels, 1, taps], stay f32 as vectors do. */
 const columnsOf = (shape: readonly number[]): number => (shape.length === 2 ? (shape[1] as number) : 1);
 /** Matrices with a row for each token keep at least 8 bits. */
-const VOCABULARY: readonly string[] = ['embedding', 'head', 'markovFrom', 'markovTo'];
+const VOCABULARY: readonly string[] = ['embedding', 'positions', 'head', 'markovFrom', 'markovTo'];
 
 const planWeight = (
   key: string,
@@ -110,7 +118,7 @@ const planWeight = (
   const best = EXACTNESS[Math.max(...formats.map((each) => EXACTNESS.indexOf(each)))] as WeightFormat;
   // Weights of 4 bits with a minimum would lose more in 6 bits than they do in 8.
   const format = best === 'q6' && formats.some((each) => each !== 'q6') ? 'q8' : best;
-  return { kind: 'matrix', key, format, rows, columns, pieces };
+  return { kind: 'matrix', key, format, rows, columns, pieces, transposed: members[0]?.transposed ?? false };
 };
 
 export const planWeights = (

@@ -7,6 +7,7 @@ import { folderSource } from '../../weights/files/folder.ts';
 import { testGpu } from '../device/gpu.ts';
 import { readGolden, TINY_FAMILIES } from '../goldens/golden.ts';
 import { noShared, shared } from '../goldens/shared.ts';
+import { tinySource } from '../toys/tiny-family.ts';
 import { BaselineComparison, collect, EXACT_VARIANTS } from './device-contract.ts';
 
 const TOKENS = 24;
@@ -43,5 +44,37 @@ describe.skipIf(noShared).each(TINY_FAMILIES)('%s', (name) => {
     const across = crossing ? [crossing.prompt] : [];
     const prompts = [prompt, [...prompt, ...greedy.slice(0, 2), 5, 6, 7], ...across].map((tokens) => ({ tokens }));
     expect(await comparison.differences(variant, prompts, request)).toBe(0);
+  });
+});
+
+/** Families without a reference model: learned positions; parallel parts, each head's queries, keys and values in turn. */
+const TINY = {
+  'GPT-2': { architectures: ['GPT2LMHeadModel'], n_embd: 48, n_head: 3, n_layer: 2, n_positions: 96, vocab_size: 50 },
+  'GPT-NeoX': {
+    architectures: ['GPTNeoXForCausalLM'],
+    hidden_size: 48,
+    intermediate_size: 70,
+    num_attention_heads: 3,
+    num_hidden_layers: 2,
+    max_position_embeddings: 96,
+    vocab_size: 50,
+  },
+};
+
+describe.each(Object.entries(TINY))('%s with random weights', (_, config) => {
+  const comparison = new BaselineComparison(async () => {
+    const engine = createEngine({ gpu: await testGpu() });
+    const sources = { target: tinySource(config, 1), draft: tinySource(config, 2) };
+    await engine.load(sources, { precision: { target: 'f32', draft: 'f32' } });
+    return engine;
+  });
+  afterAll(() => comparison.close());
+
+  it.each(VARIANTS)('$name', async (variant) => {
+    const prompts = [
+      [3, 1, 4, 1, 5, 9, 2, 6],
+      [3, 1, 4, 1, 5, 7, 7],
+    ].map((tokens) => ({ tokens }));
+    expect(await comparison.differences(variant, prompts, { maxTokens: TOKENS, ignoreEos: true })).toBe(0);
   });
 });

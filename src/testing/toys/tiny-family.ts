@@ -49,7 +49,8 @@ const source = (config: Config, architecture: Architecture, seed: number, others
   };
 };
 
-const writer = (config: Config, seed: number): Source => source(config, readArchitecture(config), seed);
+/** A language model with random weights. */
+export const tinySource = (config: Config, seed: number): Source => source(config, readArchitecture(config), seed);
 
 const drafter = (config: Config, seed: number): Source => source(config, readDrafter(config).architecture, seed);
 
@@ -78,8 +79,8 @@ export const tinyFamily = ({ context = 160 } = {}) => {
     ['v_head.summary.bias', [1]],
   ]);
   return {
-    target: writer(target, 1),
-    draft: writer({ ...target, num_hidden_layers: 1 }, 2),
+    target: tinySource(target, 1),
+    draft: tinySource({ ...target, num_hidden_layers: 1 }, 2),
     dflash: drafter(dflash, 3),
     eagle3: drafter(eagle3, 4),
     prm: source({ ...target, layout: 'prompt' }, readScored(target), 5, head),

@@ -58,10 +58,14 @@ export const ggufConfig = ({ metadata, tensors }: GgufHeader): Record<string, un
     num_key_value_heads: keyValueHeads(fields, heads),
     head_dim: facts.headDim,
     hidden_act: 'silu',
-    rms_norm_eps: fields.positive(
-      'attention.layer_norm_rms_epsilon',
-      family.epsilon ? fields.optional(family.epsilon) : undefined,
-    ),
+    ...(family.layerNorm === undefined
+      ? {
+          rms_norm_eps: fields.positive(
+            'attention.layer_norm_rms_epsilon',
+            family.epsilon ? fields.optional(family.epsilon) : undefined,
+          ),
+        }
+      : { [family.layerNorm]: fields.positive('attention.layer_norm_epsilon') }),
     rope_theta: fields.positive('rope.freq_base', 10_000),
     rope_scaling: ropeScaling(fields, family),
     max_position_embeddings: fields.count('context_length'),

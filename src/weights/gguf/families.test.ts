@@ -21,10 +21,16 @@ const SIZES = {
   'rope.scaling.finetuned': true,
 };
 
-const header = (name: string, fields: Record<string, GgufValue>, tensors: readonly string[] = []): GgufHeader => ({
+const header = (
+  name: string,
+  fields: Record<string, GgufValue | undefined>,
+  tensors: readonly string[] = [],
+): GgufHeader => ({
   metadata: new Map<string, GgufValue>([
     ['general.architecture', name],
-    ...Object.entries({ ...SIZES, ...fields }).map(([key, value]): [string, GgufValue] => [`${name}.${key}`, value]),
+    ...Object.entries({ ...SIZES, ...fields }).flatMap(([key, value]): [string, GgufValue][] =>
+      value === undefined ? [] : [[`${name}.${key}`, value]],
+    ),
   ]),
   tensors: ['token_embd.weight', ...tensors, 'a', 'b', 'c', 'd'].map((tensor) => ({
     name: tensor,
@@ -211,4 +217,26 @@ test('the attention factor of YaRN: as the converter writes it, times what llama
   const linear = { ...yarn, 'rope.scaling.type': 'linear' };
   expect(() => read('llama', { ...linear, [times]: 1.5 })).toThrow('attn_factor 1.5 is not supported');
   expect(() => read('llama', { [times]: 1.5 })).toThrow('attn_factor 1.5 is not supported');
+});
+
+test('families with LayerNorm: as llama.cpp converts them', () => {
+  const norm = { 'attention.layer_norm_rms_epsilon': undefined, 'attention.layer_norm_epsilon': 1e-4 };
+  const alike = { ...norm, 'attention.head_count_kv': 6, 'rope.dimension_count': 8 };
+  const gpt2 = read('gpt2', { ...norm, 'attention.head_count_kv': undefined, 'rope.freq_base': undefined });
+  expect(gpt2).toMatchObject({ transposed: false, head: 'tied', norm: { kind: 'layer', epsilon: 1e-4 } });
+  expect(gpt2.sizes).toMatchObject({ heads: 6, feedForward: 160, context: 512 });
+  const neox = read('gptneox', { ...alike, use_parallel_residual: false }).blocks[0];
+  expect(neox).toMatchObject({ mixer: { rope: { base: 1e6, dimensions: 8 } } });
+  expect(neox).not.toHaveProperty('parallel');
+  expect(neox).not.toHaveProperty('mixer.grouped');
+  const together = read('phi2', alike, ['blk.0.attn_qkv.weight']).names;
+  expect([together.query, together.value]).toEqual(Array(2).fill('model.layers.{i}.self_attn.qkv_proj.weight'));
+  expect(read('phi2', alike).names.query).toBe('model.layers.{i}.self_attn.q_proj.weight');
+  expect(read('starcoder2', { ...norm }, ['blk.0.ffn_up.bias']).blocks[0]?.feedForward).toMatchObject({ bias: true });
+  expect(read('stablelm', alike).blocks[0]?.parallel).toBe('shared norm');
+  expect(read('stablelm', alike, ['blk.0.ffn_norm.weight']).blocks[0]?.parallel).toBeUndefined();
+  const command = read('cohere2', { ...norm, logit_scale: 0.25, 'attention.sliding_window': 8 });
+  expect(command.blocks.map(({ mixer }) => (mixer as Attention).window)).toEqual([8, 8, 8, null]);
+  expect(read('command-r', { ...norm, logit_scale: 0.25 })).toMatchObject({ logits: { scale: 0.25 } });
+  expect(() => read('gpt2', {})).toThrow('gpt2.attention.layer_norm_epsilon');
 });

@@ -25,6 +25,8 @@ export interface GgufFamily {
   readonly epsilon?: string;
   /** Rows of q and k are stored for rotation of adjacent pairs. */
   readonly permuted?: true;
+  /** It has LayerNorm: config.json's field of its epsilon. */
+  readonly layerNorm?: string;
   /** Its files may state YaRN's second temperature. */
   readonly logMultiplier?: true;
   /** Only a part of each head may be rotated. */
@@ -238,6 +240,66 @@ const qwen35 = (fields: Fields, facts: Facts): Json => {
   };
 };
 
+const gpt2 = (fields: Fields, { hidden, heads, layers }: Facts): Json => ({
+  model_type: 'gpt2',
+  hidden_act: null,
+  head_dim: null,
+  rope_theta: null,
+  intermediate_size: null,
+  n_inner: fields.count('feed_forward_length'),
+  n_embd: hidden,
+  n_head: heads,
+  n_layer: layers,
+  n_positions: fields.count('context_length'),
+  rows_are_inputs: false,
+});
+
+const gptneox = (fields: Fields, facts: Facts): Json => ({
+  model_type: 'gpt_neox',
+  hidden_act: 'gelu',
+  rotary_pct: rotatedPart(facts),
+  use_parallel_residual: fields.flag('use_parallel_residual') ?? true,
+  rows_by_head: false,
+});
+
+const phi2 = (_: Fields, facts: Facts): Json => ({
+  model_type: 'phi',
+  hidden_act: 'gelu_new',
+  partial_rotary_factor: rotatedPart(facts),
+  qkv_together: facts.shapes.has('blk.0.attn_qkv.weight'),
+});
+
+const starcoder2 = (fields: Fields, { shapes }: Facts): Json => ({
+  model_type: 'starcoder2',
+  hidden_act: 'gelu_pytorch_tanh',
+  use_bias: shapes.has('blk.0.ffn_up.bias'),
+  sliding_window: window(fields),
+});
+
+const commandR = (fields: Fields, { shapes }: Facts): Json => ({
+  model_type: 'cohere',
+  attention_bias: shapes.has('blk.0.attn_q.bias'),
+  logit_scale: fields.required('logit_scale'),
+});
+
+const cohere2 = (fields: Fields, facts: Facts): Json => ({
+  ...commandR(fields, facts),
+  model_type: 'cohere2',
+  sliding_window: fields.required('attention.sliding_window'),
+  layer_types: layerTypes(fields, facts.layers),
+});
+
+/** llama.cpp goes by the norm's absence, whatever the file says. */
+const stablelm = (fields: Fields, facts: Facts): Json => {
+  fields.flag('use_parallel_residual');
+  return {
+    model_type: 'stablelm',
+    partial_rotary_factor: rotatedPart(facts),
+    use_qkv_bias: facts.shapes.has('blk.0.attn_q.bias'),
+    use_parallel_residual: !facts.shapes.has('blk.0.ffn_norm.weight'),
+  };
+};
+
 /** The language model of Qwen3-VL; what its images add to the first layers' output is not there in a text. */
 const qwen3vl = (fields: Fields): Json => {
   fields.optional('n_deepstack_layers');
@@ -289,6 +351,60 @@ export const FAMILIES: Readonly<Record<string, GgufFamily>> = {
   gemma: { architecture: 'GemmaForCausalLM', config: gemma1 },
   gemma2: { architecture: 'Gemma2ForCausalLM', names: GEMMA_NAMES, config: gemma2 },
   gemma3: { architecture: 'Gemma3ForCausalLM', names: GEMMA_NAMES, config: gemma3 },
+  gpt2: {
+    architecture: 'GPT2LMHeadModel',
+    layerNorm: 'layer_norm_epsilon',
+    config: gpt2,
+    layer: 'transformer.h.{i}',
+    names: {
+      token_embd: 'transformer.wte',
+      position_embd: 'transformer.wpe',
+      output_norm: 'transformer.ln_f',
+      attn_norm: 'ln_1',
+      attn_qkv: 'attn.c_attn',
+      attn_output: 'attn.c_proj',
+      ffn_norm: 'ln_2',
+      ffn_up: 'mlp.c_fc',
+      ffn_down: 'mlp.c_proj',
+    },
+  },
+  gptneox: {
+    architecture: 'GPTNeoXForCausalLM',
+    layerNorm: 'layer_norm_eps',
+    partial: true,
+    config: gptneox,
+    layer: 'gpt_neox.layers.{i}',
+    names: {
+      token_embd: 'gpt_neox.embed_in',
+      output_norm: 'gpt_neox.final_layer_norm',
+      output: 'embed_out',
+      attn_qkv: 'attention.query_key_value',
+      attn_output: 'attention.dense',
+      ffn_up: 'mlp.dense_h_to_4h',
+      ffn_down: 'mlp.dense_4h_to_h',
+    },
+  },
+  phi2: {
+    architecture: 'PhiForCausalLM',
+    layerNorm: 'layer_norm_eps',
+    partial: true,
+    config: phi2,
+    names: {
+      output_norm: 'model.final_layernorm',
+      attn_output: 'self_attn.dense',
+      ffn_up: 'mlp.fc1',
+      ffn_down: 'mlp.fc2',
+    },
+  },
+  starcoder2: {
+    architecture: 'Starcoder2ForCausalLM',
+    layerNorm: 'norm_epsilon',
+    config: starcoder2,
+    names: { ffn_up: 'mlp.c_fc', ffn_down: 'mlp.c_proj' },
+  },
+  stablelm: { architecture: 'StableLmForCausalLM', layerNorm: 'layer_norm_eps', partial: true, config: stablelm },
+  'command-r': { architecture: 'CohereForCausalLM', layerNorm: 'layer_norm_eps', config: commandR },
+  cohere2: { architecture: 'Cohere2ForCausalLM', layerNorm: 'layer_norm_eps', config: cohere2 },
   phi3: { architecture: 'Phi3ForCausalLM', partial: true, config: phi3 },
   smollm3: {
     architecture: 'SmolLM3ForCausalLM',
