@@ -5,6 +5,9 @@ import { exactGelu } from '../kernels/matmul/matmul.reference.ts';
 import { testGpu } from '../testing/device/gpu.ts';
 import { relativeError, scoreRows } from '../testing/goldens/golden.ts';
 import { tinyCheckpoint } from '../testing/toys/tiny.ts';
+import type { Checkpoint, RowBlock } from '../weights/checkpoint.ts';
+import { readArchitecture } from './families/families.ts';
+import { checkTensors } from './load/checkpoint-tensors.ts';
 import { loadModel } from './load/load-model.ts';
 
 type Vector = readonly number[];
@@ -310,4 +313,46 @@ test.each(Object.entries(FAMILIES))('%s', async (_, rules) => {
     cursor.rewind(0);
     expect(await scoreRows(cursor, tokens, chunk)).toEqual(whole);
   }
+});
+
+const GPT2 = FAMILIES['GPT-2'] as Rules;
+const GPT2_CONFIG = { ...UNSET, ...sizesOf(GPT2), ...GPT2.config };
+
+/** The same tensors in blocks of at most seven rows. */
+const inBlocks = (checkpoint: Checkpoint): Checkpoint => ({
+  ...checkpoint,
+  async *stream(options): AsyncGenerator<RowBlock> {
+    for await (const block of checkpoint.stream(options)) {
+      const values = block.decode();
+      const columns = values.length / block.rows;
+      for (let firstRow = 0; firstRow < block.rows; firstRow += 7) {
+        const part = values.slice(firstRow * columns, (firstRow + 7) * columns);
+        const rows = part.length / columns;
+        yield { ...block, firstRow, rows, raw: new Uint8Array(part.buffer), decode: () => part.slice() };
+      }
+    }
+  },
+});
+
+test('matrices with a row for each input may come in several blocks', async () => {
+  const gpu = await testGpu();
+  const checkpoint = tinyCheckpoint({ config: GPT2_CONFIG });
+  const logitsOf = async (each: Checkpoint) => {
+    using model = await loadModel(gpu, each, { precision: 'q8', batchInvariant: true });
+    using cursor = await model.open({ capacity: 16 });
+    return (await scoreRows(cursor, [3, 14, 15, 9, 26])).logits;
+  };
+  expect(await logitsOf(inBlocks(checkpoint))).toEqual(await logitsOf(checkpoint));
+});
+
+test('GPT-2 as it was published: names without `transformer.`, and masks next to them', () => {
+  const { tensors } = tinyCheckpoint({ config: GPT2_CONFIG });
+  const bare = new Map([...tensors].map(([name, info]) => [name.replace('transformer.', ''), info]));
+  const mask = { name: '', type: 'F32', shape: [1, 1, 32, 32], bytes: 4096 };
+  const check = (...more: string[]): void => {
+    const all = new Map([...bare, ...more.map((name) => [name, { ...mask, name }] as const)]);
+    checkTensors(readArchitecture(GPT2_CONFIG, all), all);
+  };
+  check('h.0.attn.bias', 'h.1.attn.masked_bias');
+  expect(() => check('h.0.attn.q_attn.bias')).toThrow('unknown tensor h.0.attn.q_attn.bias');
 });
