@@ -49,8 +49,9 @@ const gelu = (x: number): number => (x / 2) * (1 + Math.tanh(Math.sqrt(2 / Math.
 
 /** By the error function: Φ(x) − ½ is the normal density times x + x³/3 + x⁵/(3·5) + … */
 export const exactGelu = (x: number): number => {
+  if (Math.abs(x) > 9) return Math.max(0, x); // within 1e-17, and the terms would overflow
   let [sum, term] = [0, x];
-  for (let n = 3; n < 600; n += 2) {
+  for (let n = 3; n < 400; n += 2) {
     sum += term;
     term *= x ** 2 / n;
   }
