@@ -19,6 +19,7 @@ import type { Checkpoint } from '../weights/checkpoint.ts';
 import { probed } from '../weights/files/probed.ts';
 import { fileSet, openCheckpoint } from '../weights/open.ts';
 import type { Precision } from '../weights/quantize/quantize.ts';
+import { BUILT_IN, withBuiltIn } from './built-in.ts';
 import { inRange } from './in-range.ts';
 import { loading } from './load/checkpoint.ts';
 import { type ModelRegistry, precisionOf } from './registry.ts';
@@ -76,9 +77,11 @@ interface Opened {
   readonly role: ModelRole;
   readonly architecture: Architecture;
   readonly checkpoint: Checkpoint;
+  /** Bytes of its files, if they are not another model's. */
+  readonly download: number;
 }
 
-const DRAFTERS: readonly ModelRole[] = ['dflash', 'dspark', 'eagle3'];
+const DRAFTERS: readonly ModelRole[] = ['dflash', 'dspark', 'eagle3', 'mtp'];
 const JUDGES: readonly ModelRole[] = ['prm', 'router'];
 
 /** The architecture as its role reads it. Tensors that do not fit it are refused, as in a load. */
@@ -134,14 +137,14 @@ const requestOf = (gpu: Gpu, { cache = 'f32', tokens = DEFAULT_TOKENS }: Preflig
 };
 
 const weigh = (
-  { role, architecture, checkpoint }: Opened,
+  { role, architecture, checkpoint, download }: Opened,
   { gpu, positionsOf, cache }: Request,
   as: Precision | undefined,
 ) => ({
   role,
   name: checkpoint.name,
   family: architecture.family,
-  download: checkpoint.bytes,
+  download,
   weights: weightBytes(architecture, checkpoint, as),
   cache: cacheEstimate(gpu, architecture, {
     positions: positionsOf(architecture),
@@ -214,7 +217,7 @@ export const preflight = async (
   const request = requestOf(gpu, options);
   const parts: PreflightPart[] = [];
   const opened: Opened[] = [];
-  for (const [role, given] of Object.entries(sources) as [ModelRole, ModelSources['target']][]) {
+  for (const [role, given] of Object.entries(withBuiltIn(sources)) as [ModelRole, ModelSources['target']][]) {
     checkAborted(signal);
     if (!given || isFar(given)) continue;
     const from = unchecked(registry.resolve(given));
@@ -230,7 +233,8 @@ export const preflight = async (
         return;
       }
       using checkpoint = await openCheckpoint({ kind: 'folder', files }, { signal });
-      const one = { role, checkpoint, architecture: readAs(role, checkpoint, opened) };
+      const download = role === 'mtp' && sources.mtp === BUILT_IN ? 0 : checkpoint.bytes;
+      const one = { role, checkpoint, download, architecture: readAs(role, checkpoint, opened) };
       opened.push(one);
       parts.push(weigh(one, request, precisionOf(role, options)));
     });

@@ -120,6 +120,7 @@ export type WeightName =
   | 'head'
   | 'fuse'
   | 'featureNorm'
+  | 'embeddingNorm'
   | 'tapNorm'
   | 'markovFrom'
   | 'markovTo'
@@ -137,13 +138,14 @@ export interface Features {
    * `keys`: normed, and every block makes keys and values of them; they take no other part (DFlash).
    * `stream`: they are the residual stream, which the first block reads together with the token's embedding,
    * each with a norm of its own (EAGLE-3).
+   * `joined`: not projected before, but with the token's embedding, each normed, to become the stream (Qwen3.5's MTP).
    */
-  readonly as: 'keys' | 'stream';
+  readonly as: 'keys' | 'stream' | 'joined';
   /** Norms before the projection: one over all taps of a row side by side, or one for each tap. Absent: none. */
   readonly tapNorms?: 'together' | 'each' | undefined;
   /** Of `stream`: the first block adds to the normed feature instead of the feature itself. */
   readonly normedResidual?: boolean;
-  /** Of `stream`: the next draft reads the output after the final norm instead of before it. */
+  /** The next draft reads the output after the final norm instead of before it. */
   readonly feedsBackNormed?: boolean;
 }
 
@@ -291,6 +293,8 @@ const NORMS: ReadonlySet<WeightName> = new Set<WeightName>([
   'queryNorm',
   'keyNorm',
   'finalNorm',
+  'featureNorm',
+  'embeddingNorm',
 ]);
 
 const tapNormTensors = (features: Features | null): number => {
@@ -361,8 +365,9 @@ export const weightSpecs = (architecture: Architecture): readonly WeightSpec[] =
     feedForwardPostNorm: [hidden],
     finalNorm: [hidden],
     head: [vocabulary, hidden],
-    fuse: [hidden, (features?.count ?? 0) * hidden],
+    fuse: [hidden, (features?.as === 'joined' ? 2 : (features?.count ?? 0)) * hidden],
     featureNorm: [hidden],
+    embeddingNorm: [hidden],
     tapNorm: [(features?.tapNorms === 'together' ? (features?.count ?? 0) : 1) * hidden],
     markovFrom: [spreadOver ?? vocabulary, rank],
     markovTo: [vocabulary, rank],
@@ -407,6 +412,7 @@ export const weightSpecs = (architecture: Architecture): readonly WeightSpec[] =
     // One weight, of one tensor or of one for each tap.
     ...Array.from({ length: tapNormTensors(features) }, (_, tap) => spec('tapNorm', null, tap)),
     ...(features ? [spec('fuse', null), spec('featureNorm', null)] : []),
+    ...(features?.as === 'joined' ? [spec('embeddingNorm', null)] : []),
     ...blocks.flatMap((block, i) => blockWeights(block).map((name) => spec(name, i))),
     spec('finalNorm', null),
     ...(head === 'own' ? [spec('head', null)] : []),

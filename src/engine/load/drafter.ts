@@ -1,4 +1,4 @@
-// Loads a drafter that reads its target's hidden states (DFlash, DSpark, EAGLE-3).
+// Loads a drafter that reads its target's hidden states (DFlash, DSpark, EAGLE-3, MTP).
 import { bad } from '../../base/refuse.ts';
 import type { Gpu } from '../../gpu/device.ts';
 import type { BlockDrafter, FeatureDrafter, MarkovDrafter } from '../../model/interface.ts';
@@ -25,13 +25,19 @@ export const loadDrafterSource = async (
 /** What a drafter is loaded as. */
 export type DrafterKind = LoadedDrafter['model']['kind'];
 
+/** Of these drafters those that may be of this kind. */
+type Kinds<Drafter extends { readonly kind: string }, Kind> = Drafter extends unknown
+  ? Kind extends Drafter['kind']
+    ? Drafter
+    : never
+  : never;
+
 /** The drafter as one of `kind`. A drafter of the other kind is freed, and an error says so. */
 export const asKind = <Kind extends DrafterKind>(
   { name, model }: LoadedDrafter,
   kind: Kind,
-): LoadedDrafter<Extract<BlockDrafter | MarkovDrafter | FeatureDrafter, { readonly kind: Kind }>> => {
-  const isKind = (drafter: typeof model): drafter is Extract<typeof model, { readonly kind: Kind }> =>
-    drafter.kind === kind;
+): LoadedDrafter<Kinds<BlockDrafter | MarkovDrafter | FeatureDrafter, Kind>> => {
+  const isKind = (drafter: typeof model): drafter is Kinds<typeof model, Kind> => drafter.kind === kind;
   if (isKind(model)) return { name, model };
   model[Symbol.dispose]();
   throw bad(`${name} is a drafter for ${model.kind}, not for ${kind}`, `Load it under the role ${model.kind}.`);
