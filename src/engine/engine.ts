@@ -245,9 +245,10 @@ class LocalEngine implements Engine {
 
   async preflight(models: ModelSources, options: PreflightOptions = {}): Promise<Preflight> {
     checkPreflight(models, options);
+    const sources = withBuiltIn(models);
     const signal = this.#untilClosed(options.signal);
     checkAborted(signal);
-    return preflight(models, { ...options, signal }, { gpu: await this.#device.use(), registry: this.#registry });
+    return preflight(sources, { ...options, signal }, { gpu: await this.#device.use(), registry: this.#registry });
   }
 
   async storedModels(): Promise<readonly StoredModel[]> {

@@ -19,7 +19,6 @@ import type { Checkpoint } from '../weights/checkpoint.ts';
 import { probed } from '../weights/files/probed.ts';
 import { fileSet, openCheckpoint } from '../weights/open.ts';
 import type { Precision } from '../weights/quantize/quantize.ts';
-import { BUILT_IN, withBuiltIn } from './built-in.ts';
 import { inRange } from './in-range.ts';
 import { loading } from './load/checkpoint.ts';
 import { type ModelRegistry, precisionOf } from './registry.ts';
@@ -217,7 +216,7 @@ export const preflight = async (
   const request = requestOf(gpu, options);
   const parts: PreflightPart[] = [];
   const opened: Opened[] = [];
-  for (const [role, given] of Object.entries(withBuiltIn(sources)) as [ModelRole, ModelSources['target']][]) {
+  for (const [role, given] of Object.entries(sources) as [ModelRole, ModelSources['target']][]) {
     checkAborted(signal);
     if (!given || isFar(given)) continue;
     const from = unchecked(registry.resolve(given));
@@ -233,7 +232,7 @@ export const preflight = async (
         return;
       }
       using checkpoint = await openCheckpoint({ kind: 'folder', files }, { signal });
-      const download = role === 'mtp' && sources.mtp === BUILT_IN ? 0 : checkpoint.bytes;
+      const download = role === 'mtp' && given === sources.target ? 0 : checkpoint.bytes; // built in
       const one = { role, checkpoint, download, architecture: readAs(role, checkpoint, opened) };
       opened.push(one);
       parts.push(weigh(one, request, precisionOf(role, options)));
