@@ -1,11 +1,19 @@
 // Loads a drafter that reads its target's hidden states (DFlash, DSpark, EAGLE-3, MTP).
 import { bad } from '../../base/refuse.ts';
 import type { Gpu } from '../../gpu/device.ts';
+import { isDrafter } from '../../model/families/families.ts';
 import type { BlockDrafter, FeatureDrafter, MarkovDrafter } from '../../model/interface.ts';
 import { loadDrafter } from '../../model/load/load-drafter.ts';
+import type { Checkpoint } from '../../weights/checkpoint.ts';
 import type { Source } from '../../weights/open.ts';
 import { loading, openSource } from './checkpoint.ts';
 import type { LoadedDrafter, LoadedModel, LoadSourceOptions } from './loaded-models.ts';
+
+/** Of a checkpoint that is its target's, a drafter is a few tensors. */
+const toRead = ({ config, tensors, bytes }: Checkpoint): number =>
+  isDrafter(config)
+    ? bytes
+    : [...tensors.values()].reduce((sum, { name, bytes }) => sum + (name.startsWith('mtp.') ? bytes : 0), 0);
 
 /** The checkpoint's config says of which kind it is. */
 export const loadDrafterSource = async (
@@ -16,7 +24,7 @@ export const loadDrafterSource = async (
 ): Promise<LoadedDrafter> => {
   const { signal, precision, onProgress } = options;
   return loading(source, options, async () => {
-    using checkpoint = await openSource(source, options);
+    using checkpoint = await openSource(source, options, toRead);
     const model = await loadDrafter(gpu, checkpoint, target.model, { precision, signal, onProgress });
     return { name: checkpoint.name, model };
   });
