@@ -34,7 +34,7 @@ const CHUNKS = {
     { name: 'dispose', test: /src\/base\/dispose\.ts$/ }, // gives Safari its Symbol.dispose: chunks run before their entry
     {
       name: 'shared',
-      test: /src\/(base\/(check-signal|errors|is-object|refuse|shown)|engine\/bundled|weights\/files\/persist)\.ts$/,
+      test: /src\/(base\/(check-signal|errors|is-object|refuse|shown)|engine\/(built-in|bundled)|weights\/files\/persist)\.ts$/,
     },
     { name: 'facades', test: /src\/text\/(answer-format|message-content)\.ts$/ }, // they read answers and messages too
     { name: 'engine', test: /src\/engine\/engine\.ts$/ },

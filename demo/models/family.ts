@@ -35,6 +35,7 @@ const ROLE_NAMES: Readonly<Record<Exclude<ModelRole | Role, AlsoRole>, string>> 
   dflash: 'DFlash drafter',
   dspark: 'DSpark drafter',
   eagle3: 'EAGLE-3 drafter',
+  mtp: 'MTP layer',
   policy: 'BlockPilot policy',
   prm: 'reward model',
   router: 'router',

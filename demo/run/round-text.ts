@@ -29,6 +29,7 @@ const DRAFTERS: Readonly<Record<Exclude<Role, `also-${number}`>, string>> = {
   dflash: 'DFlash',
   dspark: 'DSpark',
   eagle3: 'EAGLE-3',
+  mtp: 'MTP',
   lookup: 'prompt lookup',
   prm: 'the reward model',
   router: 'the router',

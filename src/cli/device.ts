@@ -1,6 +1,7 @@
 // Opens Dawn's device for a command, names it on stderr, and loads models on it.
 import { missingRoles, optionalRoles } from '../decode/core/missing-roles.ts';
 import type { DecodingSystem, ModelRole } from '../decode/core/system.ts';
+import { BUILT_IN } from '../engine/built-in.ts';
 import { asKind, loadDrafterSource } from '../engine/load/drafter.ts';
 import { loadJudgeSource } from '../engine/load/judge.ts';
 import { loadSource } from '../engine/load/language-model.ts';
@@ -41,7 +42,7 @@ export const auxiliaryOptions = {
   draft: text('M', 'a small model of the same vocabulary (default, for the bundled target: draft)'),
   drafter: text(
     'M',
-    "a DFlash, DSpark or EAGLE-3 drafter of this target (default, for the bundled target: the system's)",
+    "a DFlash, DSpark or EAGLE-3 drafter of this target, or built-in, its own MTP layer (default: the system's)",
   ),
   also: texts(
     'M',
@@ -125,6 +126,7 @@ const AUXILIARY = {
   dflash: { option: 'drafter', bundled: 'dflash' },
   dspark: { option: 'drafter', bundled: 'dspark' },
   eagle3: { option: 'drafter', bundled: 'eagle3' },
+  mtp: { option: 'drafter', bundled: BUILT_IN },
   policy: { option: 'policy', bundled: 'blockpilot' },
   prm: { option: 'judge', bundled: 'prm' },
   router: { option: 'judge', bundled: 'router' },
@@ -140,12 +142,13 @@ const bundledFor = (role: AuxiliaryRole, { model }: Wanted, root: string): strin
 };
 
 const neededFor = (role: AuxiliaryRole, wanted: Wanted, root: string): string => {
+  if (role === 'mtp') return BUILT_IN; // no other model's would do
   const bundled = bundledFor(role, wanted, root);
   if (bundled) return bundled;
   throw new UsageError(`the system needs a model for ${role}`, `Name one with --${AUXILIARY[role].option}.`);
 };
 
-const AUXILIARY_DRAFTERS: readonly ModelRole[] = ['dflash', 'dspark', 'eagle3'];
+const AUXILIARY_DRAFTERS: readonly ModelRole[] = ['dflash', 'dspark', 'eagle3', 'mtp'];
 
 /** A drafter was named, and it is of another kind than the system's. */
 const wrongDrafter = (drafters: readonly LoadedDrafter[], role: ModelRole): Error => {
@@ -185,7 +188,7 @@ export const loadTogether = async (
   };
   // All names are checked before the first byte is read.
   const draftName = wanted.draft ?? bundled('draft');
-  const drafterNames = [wanted.drafter, bundled('dflash'), bundled('dspark'), bundled('eagle3')];
+  const drafterNames = [wanted.drafter, bundled('dflash'), bundled('dspark'), bundled('eagle3'), bundled('mtp')];
   const policyName = wanted.policy ?? bundled('policy');
   const judgeNames = [wanted.judge, bundled('prm'), bundled('router')];
   const named = (names: readonly (string | undefined)[]) => names.filter((name) => name !== undefined);
@@ -194,8 +197,9 @@ export const loadTogether = async (
   const also = wanted.also ?? [];
   const all = [targetName, draftName, ...also, ...drafterNames, policyName, wanted.sentences, ...judgeNames];
   const sources = new Map<string, Source>();
-  for (const name of named(all)) if (!sources.has(name)) sources.set(name, await modelSource(name, terminal));
-  const sourceOf = (name: string): Source => sources.get(name) as Source;
+  for (const name of named(all))
+    if (!sources.has(name) && name !== BUILT_IN) sources.set(name, await modelSource(name, terminal));
+  const sourceOf = (name: string): Source => sources.get(name === BUILT_IN ? targetName : name) as Source;
 
   const load = (name: string) =>
     loadFrom(device, sourceOf(name), { model: name, precision: wanted.precision }, terminal);
@@ -220,6 +224,7 @@ export const loadTogether = async (
   const [dflash] = drafters.filter(({ model }) => model.kind === 'dflash');
   const [dspark] = drafters.filter(({ model }) => model.kind === 'dspark');
   const [eagle3] = drafters.filter(({ model }) => model.kind === 'eagle3');
+  const [mtp] = drafters.filter(({ model }) => model.kind === 'mtp');
   const policy = policyName === undefined ? null : await loadPolicySource(sourceOf(policyName), { signal, store });
   const sentences =
     wanted.sentences === undefined ? null : await loadSentencesSource(sourceOf(wanted.sentences), { signal, store });
@@ -238,6 +243,7 @@ export const loadTogether = async (
     ...(dflash && { dflash: asKind(dflash, 'dflash') }),
     ...(dspark && { dspark: asKind(dspark, 'dspark') }),
     ...(eagle3 && { eagle3: asKind(eagle3, 'eagle3') }),
+    ...(mtp && { mtp: asKind(mtp, 'mtp') }),
     ...(prm && { prm }),
     ...(router && { router }),
   };

@@ -10,6 +10,7 @@ import type { Server } from '../remote/server.ts';
 import type { FileSet } from '../weights/files/byte-source.ts';
 import type { Source } from '../weights/open.ts';
 import type { Precision } from '../weights/quantize/quantize.ts';
+import { BUILT_IN } from './built-in.ts';
 import { checkBundled, isAddress, SOURCES } from './bundled.ts';
 import type { OnnxProvider } from './load/loaded-models.ts';
 import type { PreflightOptions } from './preflight.ts';
@@ -21,6 +22,7 @@ const ROLES: { readonly [Role in Exclude<ModelRole, AlsoRole>]: true } = {
   dflash: true,
   dspark: true,
   eagle3: true,
+  mtp: true,
   policy: true,
   prm: true,
   router: true,
@@ -125,6 +127,7 @@ const checkSources = (sources: unknown): void => {
   for (const [role, source] of Object.entries(sources)) {
     checkRole(role);
     if (source === undefined) continue;
+    if (role === 'mtp' && source === BUILT_IN) continue;
     if (typeof source === 'string') {
       checkBundled(source);
       continue;

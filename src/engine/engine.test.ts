@@ -240,6 +240,8 @@ describe('several runs at once', () => {
     [undefined, {}, 'the models must be an object, not undefined'],
     [{ targte: 'draft' }, {}, 'there is no role "targte"'],
     [{ 'also-0': 'draft' }, {}, 'there is no role "also-0"'],
+    [{ dflash: 'built-in' }, {}, 'there is no bundled model "built-in"'],
+    [{ mtp: 'built-in' }, {}, 'a built-in drafter is read from the files of its target, which are not named'],
     [{ target: 5 }, {}, 'target: a source must be an object or the name of a bundled model, not 5'],
     [{ target: 'draft' }, null, 'the options must be an object, not null'],
     [{ target: 'draft' }, { cache: 'f64' }, 'cache must be one of f32, f16, q8, not "f64"'],

@@ -27,6 +27,7 @@ import { retokenise } from '../text/retokenise.ts';
 import type { TraceEvent } from '../trace/index.ts';
 import type { StoredModel } from '../weights/files/stored-models.ts';
 import { Answer } from './answer.ts';
+import { withBuiltIn } from './built-in.ts';
 import { type Calibrated, type CalibrateOptions, calibrate } from './calibrate.ts';
 import { checkLoad, checkPreflight } from './check-load.ts';
 import { ConstrainedRun } from './constrained-run.ts';
@@ -158,8 +159,9 @@ class LocalEngine implements Engine {
     return this.#systems.map((system) => describeSystem(system));
   }
 
-  async load(sources: ModelSources, given: LoadOptions = {}): Promise<Loaded> {
-    checkLoad(sources, given);
+  async load(models: ModelSources, given: LoadOptions = {}): Promise<Loaded> {
+    checkLoad(models, given);
+    const sources = withBuiltIn(models);
     const { cache = 'f32', ...options } = given;
     const signal = this.#untilClosed(options.signal);
     using ticket = this.#queue.join();
@@ -243,9 +245,10 @@ class LocalEngine implements Engine {
 
   async preflight(models: ModelSources, options: PreflightOptions = {}): Promise<Preflight> {
     checkPreflight(models, options);
+    const sources = withBuiltIn(models);
     const signal = this.#untilClosed(options.signal);
     checkAborted(signal);
-    return preflight(models, { ...options, signal }, { gpu: await this.#device.use(), registry: this.#registry });
+    return preflight(sources, { ...options, signal }, { gpu: await this.#device.use(), registry: this.#registry });
   }
 
   async storedModels(): Promise<readonly StoredModel[]> {

@@ -14,6 +14,7 @@ import type { LogitRules, Sampling } from '../model/interface.ts';
 import type { AnswerFormat } from '../text/answer-format.ts';
 import { contentText } from '../text/message-content.ts';
 import type { Tokenizer } from '../text/tokenizer.ts';
+import { BUILT_IN } from './built-in.ts';
 import { checkRequest } from './check-request.ts';
 import { inRange } from './in-range.ts';
 import { type LoadedModel, type LoadedModels, modelsFor, readerOf } from './load/loaded-models.ts';
@@ -148,7 +149,10 @@ export const readRequest = (request: RunRequest, all: LoadedModels, systems: rea
     checkVocabulary(all.target, all.draft);
   const missing = missingRoles(system, (role) => loaded[role] !== undefined);
   if (missing.length > 0)
-    throw refuse(`${id} needs a model for: ${missing.join(', ')}`, 'Load one under each of these roles.');
+    throw refuse(
+      `${id} needs a model for: ${missing.join(', ')}`,
+      `Load one under each of these roles${missing.includes('mtp') ? `; mtp: '${BUILT_IN}', if the target has it` : ''}.`,
+    );
 
   if (system.remote && loaded.remote) needTokenizer(target, 'and a remote target needs one');
 

@@ -6,6 +6,7 @@ import { tensorSpecs } from '../model/architecture.ts';
 import { readArchitecture } from '../model/families/families.ts';
 import { remote, remoteJudge } from '../remote/server.ts';
 import { testGpu } from '../testing/device/gpu.ts';
+import { tinyMtp } from '../testing/toys/tiny-mtp.ts';
 import type { ByteSource } from '../weights/files/byte-source.ts';
 import { folderSource } from '../weights/files/folder.ts';
 import type { Source } from '../weights/open.ts';
@@ -86,6 +87,19 @@ test('the estimate is what a load then takes, for every kind of model', async ()
   }
   expect(device).toBe(parts.reduce((sum, { weights, cache, scratch }) => sum + weights + cache + scratch, 0));
   expect(download).toBeGreaterThan(1e6);
+});
+
+test('a drafter in its target’s files adds its own memory, and nothing to download', async () => {
+  const target = tinyMtp().source;
+  const [alone, both] = [await engine.preflight({ target }), await engine.preflight({ target, mtp: 'built-in' })];
+  const [own, layer] = both.parts;
+  expect(own).toEqual(alone.parts[0]);
+  expect(both.download).toBe(alone.download);
+  expect(layer).toMatchObject({ role: 'mtp', family: 'qwen3_5_mtp', download: 0 });
+  const { models } = await engine.load({ target, mtp: 'built-in' });
+  expect(models.mtp).toMatchObject({ family: 'qwen3_5_mtp' });
+  expect(layer?.weights).toBeGreaterThan(0.1 * (own?.weights ?? 0));
+  expect((layer?.weights ?? 0) + (layer?.scratch ?? 0)).toBeLessThanOrEqual(models.mtp?.bytes ?? 0);
 });
 
 test('what is on other machines takes nothing here', async () => {

@@ -76,9 +76,11 @@ interface Opened {
   readonly role: ModelRole;
   readonly architecture: Architecture;
   readonly checkpoint: Checkpoint;
+  /** Bytes of its files, if they are not another model's. */
+  readonly download: number;
 }
 
-const DRAFTERS: readonly ModelRole[] = ['dflash', 'dspark', 'eagle3'];
+const DRAFTERS: readonly ModelRole[] = ['dflash', 'dspark', 'eagle3', 'mtp'];
 const JUDGES: readonly ModelRole[] = ['prm', 'router'];
 
 /** The architecture as its role reads it. Tensors that do not fit it are refused, as in a load. */
@@ -134,14 +136,14 @@ const requestOf = (gpu: Gpu, { cache = 'f32', tokens = DEFAULT_TOKENS }: Preflig
 };
 
 const weigh = (
-  { role, architecture, checkpoint }: Opened,
+  { role, architecture, checkpoint, download }: Opened,
   { gpu, positionsOf, cache }: Request,
   as: Precision | undefined,
 ) => ({
   role,
   name: checkpoint.name,
   family: architecture.family,
-  download: checkpoint.bytes,
+  download,
   weights: weightBytes(architecture, checkpoint, as),
   cache: cacheEstimate(gpu, architecture, {
     positions: positionsOf(architecture),
@@ -230,7 +232,8 @@ export const preflight = async (
         return;
       }
       using checkpoint = await openCheckpoint({ kind: 'folder', files }, { signal });
-      const one = { role, checkpoint, architecture: readAs(role, checkpoint, opened) };
+      const download = role === 'mtp' && given === sources.target ? 0 : checkpoint.bytes; // built in
+      const one = { role, checkpoint, download, architecture: readAs(role, checkpoint, opened) };
       opened.push(one);
       parts.push(weigh(one, request, precisionOf(role, options)));
     });

@@ -44,7 +44,7 @@ type Local = Exclude<ModelRole, 'remote'>;
 type Loader<Model> = (gpu: Gpu, source: Source, options: LoadSourceOptions) => Promise<Model>;
 
 /** They read the hidden states or the answers of the target that they were loaded for, so they go when it goes. */
-const BOUND_TO_TARGET: readonly ModelRole[] = ['dflash', 'dspark', 'eagle3', 'prm', 'router'];
+const BOUND_TO_TARGET: readonly ModelRole[] = ['dflash', 'dspark', 'eagle3', 'mtp', 'prm', 'router'];
 
 /** Their file may be an ONNX network. */
 const MAY_BE_ONNX: readonly ModelRole[] = [...BOUND_TO_TARGET, 'policy', 'sentences'];
@@ -185,6 +185,7 @@ export class ModelRegistry {
     await this.#loadOne('dflash', sources.dflash, options, this.#drafter('dflash'));
     await this.#loadOne('dspark', sources.dspark, options, this.#drafter('dspark'));
     await this.#loadOne('eagle3', sources.eagle3, options, this.#drafter('eagle3'));
+    await this.#loadOne('mtp', sources.mtp, options, this.#drafter('mtp'));
     await this.#loadOne('policy', sources.policy, options, (_, source, how) => loadPolicySource(source, how));
     this.#checkPolicy();
     await this.#loadOne('sentences', sources.sentences, options, (_, source, how) => loadSentencesSource(source, how));

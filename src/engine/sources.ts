@@ -1,7 +1,7 @@
 // What a load takes: which model serves which role, where each comes from, and how they are loaded.
 
 import type { ModelRole } from '../decode/core/system.ts';
-import type { CachePrecision } from '../model/interface.ts';
+import type { CachePrecision, FeatureDrafter } from '../model/interface.ts';
 import type { LoadedRemote } from '../remote/remote-target.ts';
 import type { RemoteJudge, RemoteSource } from '../remote/server.ts';
 import type { Source } from '../weights/open.ts';
@@ -26,7 +26,12 @@ export type ModelSource<Model = LoadedModel | LoadedDrafter | LoadedPolicy | Loa
   | Model;
 /** Which model serves which role. */
 export type ModelSources = {
-  readonly [Role in Exclude<ModelRole, 'remote' | 'prm' | 'router'>]?: ModelSource<NonNullable<LoadedModels[Role]>>;
+  readonly [Role in Exclude<ModelRole, 'remote' | 'prm' | 'router' | 'mtp'>]?: ModelSource<
+    NonNullable<LoadedModels[Role]>
+  >;
+} & {
+  /** The layer that drafts for its own model: `built-in`, or the address of a checkpoint that holds it. */
+  readonly mtp?: ModelSource<LoadedDrafter<FeatureDrafter>> | 'built-in';
 } & {
   /** On this machine, or on another: `remoteJudge(address, model, …)`. */
   readonly [Role in 'prm' | 'router']?: ModelSource<LoadedJudge> | RemoteJudge;

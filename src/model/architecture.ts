@@ -139,6 +139,7 @@ export type WeightName =
   | 'headBias'
   | 'fuse'
   | 'featureNorm'
+  | 'embeddingNorm'
   | 'tapNorm'
   | 'markovFrom'
   | 'markovTo'
@@ -156,13 +157,14 @@ export interface Features {
    * `keys`: normed, and every block makes keys and values of them; they take no other part (DFlash).
    * `stream`: they are the residual stream, which the first block reads together with the token's embedding,
    * each with a norm of its own (EAGLE-3).
+   * `joined`: not projected before, but with the token's embedding, each normed, to become the stream (Qwen3.5's MTP).
    */
-  readonly as: 'keys' | 'stream';
+  readonly as: 'keys' | 'stream' | 'joined';
   /** Norms before the projection: one over all taps of a row side by side, or one for each tap. Absent: none. */
   readonly tapNorms?: 'together' | 'each' | undefined;
   /** Of `stream`: the first block adds to the normed feature instead of the feature itself. */
   readonly normedResidual?: boolean;
-  /** Of `stream`: the next draft reads the output after the final norm instead of before it. */
+  /** The next draft reads the output after the final norm instead of before it. */
   readonly feedsBackNormed?: boolean;
 }
 
@@ -328,6 +330,8 @@ const NORMS: ReadonlySet<WeightName> = new Set<WeightName>([
   'queryNorm',
   'keyNorm',
   'finalNorm',
+  'featureNorm',
+  'embeddingNorm',
 ]);
 
 const tapNormTensors = (features: Features | null): number => {
@@ -403,8 +407,9 @@ export const weightSpecs = (architecture: Architecture): readonly WeightSpec[] =
     finalNormBias: [hidden],
     head: [vocabulary, hidden],
     headBias: [vocabulary],
-    fuse: [hidden, (features?.count ?? 0) * hidden],
+    fuse: [hidden, (features?.as === 'joined' ? 2 : (features?.count ?? 0)) * hidden],
     featureNorm: [hidden],
+    embeddingNorm: [hidden],
     tapNorm: [(features?.tapNorms === 'together' ? (features?.count ?? 0) : 1) * hidden],
     markovFrom: [spreadOver ?? vocabulary, rank],
     markovTo: [vocabulary, rank],
@@ -452,6 +457,7 @@ export const weightSpecs = (architecture: Architecture): readonly WeightSpec[] =
     // One weight, of one tensor or of one for each tap.
     ...Array.from({ length: tapNormTensors(features) }, (_, tap) => spec('tapNorm', null, tap)),
     ...(features ? [spec('fuse', null), spec('featureNorm', null)] : []),
+    ...(features?.as === 'joined' ? [spec('embeddingNorm', null)] : []),
     ...blocks.flatMap((block, i) => blockWeights(block, norm).map((name) => spec(name, i))),
     ...normWeights(norm, 'finalNorm').map((name) => spec(name, null)),
     ...(head === 'own' ? [spec('head', null)] : []),

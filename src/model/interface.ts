@@ -489,9 +489,9 @@ export interface MarkovCursor extends Disposable {
   rewind(length: number): void;
 }
 
-/** Drafts token by token from the target's features (EAGLE-3). */
+/** Drafts token by token from the target's features (EAGLE-3, or a layer of the target's checkpoint, MTP). */
 export interface FeatureDrafter extends Drafter {
-  readonly kind: 'eagle3';
+  readonly kind: 'eagle3' | 'mtp';
   /** The target's token for each entry of the drafter's vocabulary. */
   readonly ids: readonly number[];
   open(options?: OpenDrafter): Promise<FeatureCursor>;

@@ -1,5 +1,5 @@
 // Several sources of drafts in one system. Exact. Where the text repeats what was written before, a look-up drafts as in
-// suffix decoding; elsewhere a DSpark, DFlash or EAGLE-3 drafter does, if one is loaded. Each round takes the source
+// suffix decoding; elsewhere a DSpark, DFlash, EAGLE-3 or MTP drafter does, if one is loaded. Each round takes the source
 // that pays more by the acceptance and the times measured so far. Drafts are never drawn at random, so the choice does
 // not change what is sampled.
 import { MOST_ROWS } from '../base/pass-rows.ts';
@@ -11,7 +11,7 @@ import { refusedFirst } from '../decode/speculative/block-drafter.ts';
 import { combinedDrafter } from '../decode/speculative/combined-drafter.ts';
 import type { Drafter } from '../decode/speculative/drafter.ts';
 import { openBlocks } from '../decode/speculative/open-blocks.ts';
-import { FEATURE_PASS, openFeatures } from '../decode/speculative/open-features.ts';
+import { FEATURE_PASS, type FeatureRole, openFeatures } from '../decode/speculative/open-features.ts';
 import { speculate } from '../decode/speculative/speculate.ts';
 import { SuffixSource } from '../decode/speculative/suffix-drafter.ts';
 import { prefillBlocks } from '../decode/speculative/taps.ts';
@@ -25,8 +25,8 @@ const sources = {
   initial: 'suffix+drafter',
 } as const;
 
-/** The best first: DSpark corrects the drafts of a block from left to right; EAGLE-3 needs a pass for each token. */
-const DRAFTERS = ['dspark', 'dflash', 'eagle3'] as const;
+/** The best first: DSpark corrects the drafts of a block from left to right; EAGLE-3 and MTP need a pass for each. */
+const DRAFTERS = ['dspark', 'dflash', 'eagle3', 'mtp'] as const;
 
 const drafter = { kind: 'choice', label: 'Drafter', options: DRAFTERS, initial: 'dspark' } as const;
 
@@ -40,16 +40,18 @@ interface OpenDrafter {
   prefill(target: Cursor): Promise<{ readonly first: Commit | null }>;
 }
 
+const isFeature = (role: string | null): role is FeatureRole => role === 'eagle3' || role === 'mtp';
+
 const openDrafter = async (
   run: RunContext,
   role: (typeof DRAFTERS)[number] | null,
   timings: Timings | null,
 ): Promise<OpenDrafter> => {
   if (role === null) return { tapLayers: [], drafter: null, prefill: (target) => prefill(run, target) };
-  if (role === 'eagle3') {
-    const opened = await openFeatures(run);
+  if (isFeature(role)) {
+    const opened = await openFeatures(run, role);
     const shape = { shape: run.software ? 'tree' : 'chain', depth: 0, width: 2, nodes: 7, drawn: false } as const;
-    const cost = expectedCost(timings, FEATURE_PASS);
+    const cost = expectedCost(timings, FEATURE_PASS[role]);
     return { ...opened, drafter: opened.drafts({ ...shape, cost, places: timings?.places ?? [] }) };
   }
   const { tapLayers, most, ofSize, context, append } = await openBlocks(run, role);
@@ -87,7 +89,7 @@ export default {
     const { sources: wanted, drafter: named } = run.knobs;
     const role = wanted !== 'suffix' && run.models[named] ? named : null;
     const timings = options.fallBack ? run.timings : null;
-    const cost = expectedCost(timings, role === 'eagle3' ? FEATURE_PASS : undefined);
+    const cost = expectedCost(timings, isFeature(role) ? FEATURE_PASS[role] : undefined);
     const { tapLayers, drafter, ...opened } = await openDrafter(run, role, timings);
     const target = await run.open('target', { tapLayers });
     const { first } = await opened.prefill(target);

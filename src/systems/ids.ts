@@ -8,6 +8,7 @@ export const SYSTEM_IDS = [
   'dspark',
   'blockpilot',
   'eagle3',
+  'mtp',
   'combined',
   'ensemble',
   'ensemble-parallel',

@@ -8,6 +8,7 @@ import dflash from './dflash.ts';
 import draftModel from './draft-model.ts';
 import dspark from './dspark.ts';
 import eagle3 from './eagle3.ts';
+import mtp from './mtp.ts';
 import promptLookup from './prompt-lookup.ts';
 import suffixDecoding from './suffix-decoding.ts';
 
@@ -20,5 +21,6 @@ export const TOKEN_LEVEL: readonly DecodingSystem[] = [
   dspark,
   blockpilot,
   eagle3,
+  mtp,
   combined,
 ];

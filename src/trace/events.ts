@@ -11,6 +11,7 @@ export type Role =
   | 'dflash'
   | 'dspark'
   | 'eagle3'
+  | 'mtp'
   | 'lookup'
   | 'prm'
   | 'router'

@@ -8,6 +8,7 @@ export const TEXTS = [
   'dflash',
   'dspark',
   'eagle3',
+  'mtp',
   'system',
   'prompt',
   'systemPrompt',

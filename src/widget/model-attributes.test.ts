@@ -9,6 +9,7 @@ const named = (attributes: Partial<Named> = {}): Named => ({
   dflash: null,
   dspark: null,
   eagle3: null,
+  mtp: null,
   system: null,
   base: null,
   sources: null,
@@ -46,6 +47,14 @@ describe('which models an element asks for', () => {
       'prm',
       'dflash',
     ]);
+  });
+
+  it('a layer of the target’s own files drafts where the system is MTP, or where an attribute says so', async () => {
+    const model = 'https://example.org/qwen3.5.gguf';
+    const both = { target: url(model), mtp: 'built-in' };
+    expect(await sourcesOf(named({ model, system: 'mtp' }), PAGE, SYSTEMS)).toEqual(both);
+    expect(systemOf(named({ model, mtp: 'built-in' }))).toBe('mtp');
+    expect(await sourcesOf(named({ model, mtp: 'built-in', system: 'combined' }), PAGE, SYSTEMS)).toEqual(both);
   });
 
   it('models of the bundled family come from below `base`', async () => {

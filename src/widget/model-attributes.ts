@@ -2,12 +2,13 @@
 // catalogue, or checkpoints at addresses; and the decoding system that fits them.
 
 import type { SystemFacts } from '../decode/core/system.ts';
+import { BUILT_IN } from '../engine/built-in.ts';
 import { BUNDLED, BUNDLED_PARTNERS, bundledSource } from '../engine/bundled.ts';
 import type { ModelSources } from '../engine/sources.ts';
 import type { Source } from '../weights/open.ts';
 
 /** Roles that the widget can fill, the target apart. */
-const PARTNER_ROLES = ['draft', 'dflash', 'dspark', 'eagle3', 'policy', 'prm', 'router'] as const;
+const PARTNER_ROLES = ['draft', 'dflash', 'dspark', 'eagle3', 'mtp', 'policy', 'prm', 'router'] as const;
 type Partner = (typeof PARTNER_ROLES)[number];
 
 const isPartner = (role: string): role is Partner => PARTNER_ROLES.some((each) => each === role);
@@ -19,6 +20,7 @@ export interface Named {
   readonly dflash: string | null;
   readonly dspark: string | null;
   readonly eagle3: string | null;
+  readonly mtp: string | null;
   readonly system: string | null;
   readonly base: string | null;
   readonly sources: ModelSources | null;
@@ -31,7 +33,8 @@ const published = async (name: string): Promise<string | undefined> =>
   isBundled(name) || name.includes('/') ? undefined : (await import('../catalogue/catalogue.ts')).addressOfEntry(name);
 
 /** A name that is not published and has no dot or slash must be a bundled one; `bundledSource` refuses any other. */
-const sourceOf = async (name: string, base: string | null, page: string): Promise<Source> => {
+const sourceOf = async (name: string, base: string | null, page: string): Promise<Source | typeof BUILT_IN> => {
+  if (name === BUILT_IN) return name; // for `mtp`; of any other role the engine refuses it
   const address = await published(name);
   if (address !== undefined) return { kind: 'url', url: address };
   return isBundled(name) || !/[./]/.test(name)
@@ -42,8 +45,8 @@ const sourceOf = async (name: string, base: string | null, page: string): Promis
 type Names = { readonly [Role in Partner]?: string };
 
 /** The models that attributes name. */
-const ownOf = ({ draft, dflash, dspark, eagle3 }: Named): Names =>
-  Object.fromEntries(Object.entries({ draft, dflash, dspark, eagle3 }).filter(([, name]) => name !== null));
+const ownOf = ({ draft, dflash, dspark, eagle3, mtp }: Named): Names =>
+  Object.fromEntries(Object.entries({ draft, dflash, dspark, eagle3, mtp }).filter(([, name]) => name !== null));
 
 const targetOf = ({ model }: Named): string => model ?? 'target';
 
@@ -57,6 +60,7 @@ export const systemOf = (named: Named): string => {
   if ('dflash' in there) return 'dflash';
   if ('dspark' in there) return 'dspark';
   if ('eagle3' in there) return 'eagle3';
+  if ('mtp' in there) return 'mtp';
   return 'draft' in there ? 'draft-model' : 'prompt-lookup';
 };
 
@@ -75,8 +79,9 @@ const partnersOf = (id: string, systems: readonly SystemFacts[], names: Names): 
 export const sourcesOf = async (named: Named, page: string, systems: readonly SystemFacts[]): Promise<ModelSources> => {
   if (named.sources) return named.sources;
   const own = ownOf(named);
-  const names: Names = { ...BUNDLED_PARTNERS[targetOf(named)], ...own };
-  const roles = new Set([...partnersOf(systemOf(named), systems, names), ...(Object.keys(own) as Partner[])]);
+  const system = systemOf(named);
+  const names: Names = { ...BUNDLED_PARTNERS[targetOf(named)], ...(system === 'mtp' && { mtp: BUILT_IN }), ...own };
+  const roles = new Set([...partnersOf(system, systems, names), ...(Object.keys(own) as Partner[])]);
   const wanted = [...roles].flatMap((role) => (names[role] === undefined ? [] : [[role, names[role]] as const]));
   const all = [['target', targetOf(named)] as const, ...wanted];
   const found = await Promise.all(all.map(async ([role, name]) => [role, await sourceOf(name, named.base, page)]));

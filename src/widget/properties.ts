@@ -22,7 +22,9 @@ export class ChatProperties extends Base {
   declare dspark: string | null;
   /** An EAGLE-3 drafter for it, likewise. */
   declare eagle3: string | null;
-  /** The decoding system. Default: the first of `dflash`, `dspark`, `eagle3` and `draft-model` that the models serve, else `prompt-lookup`. */
+  /** The layer of the target's own files that drafts for it: `built-in`, or a file that holds it alone. */
+  declare mtp: string | null;
+  /** The decoding system. Default: the first of `dflash`, `dspark`, `eagle3`, `mtp` and `draft-model` that the models serve, else `prompt-lookup`. */
   declare system: string | null;
   /** The initial text of the box. */
   declare prompt: string | null;

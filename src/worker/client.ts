@@ -7,6 +7,7 @@ import { isObject } from '../base/is-object.ts';
 import { refuse } from '../base/refuse.ts';
 import { shown } from '../base/shown.ts';
 import type { ModelRole } from '../decode/core/system.ts';
+import { BUILT_IN } from '../engine/built-in.ts';
 import { bundledSource, isAddress, onPage } from '../engine/bundled.ts';
 import type { Calibrated } from '../engine/calibrate.ts';
 import type { DeviceCard, Measuring } from '../engine/device-card.ts';
@@ -84,6 +85,7 @@ const unanswering = (ms: number): OutriderError =>
   );
 
 const sendable = (source: NonNullable<ModelSources[ModelRole]>, base: string | undefined): typeof source => {
+  if (source === BUILT_IN) return source; // the target's own
   if (typeof source === 'string') return bundledSource(source, base);
   if (!isObject(source)) return source; // the engine says what is wrong with it
   // A URL cannot be sent. The engine says what is wrong with anything else.

@@ -1,10 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { relativeError } from '../../testing/goldens/golden.ts';
 import { noShared, shared } from '../../testing/goldens/shared.ts';
 import { PATIENCE, runCli } from '../../testing/run-cli.ts';
+import { tinyMtp } from '../../testing/toys/tiny-mtp.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'outrider-draft-logits-'));
 afterAll(() => rmSync(scratch, { recursive: true }));
@@ -18,6 +19,18 @@ const draftLogits = (drafter: string, tokens: readonly number[], size: number, .
   const args = ['--drafter', shared('golden', drafter), '--tokens', tokens.join(','), '--block-size', `${size}`];
   return runCli('draft-logits', ...TARGET, ...args, ...rest);
 };
+
+it('a built-in drafter comes from the target, and the system MTP takes it by itself', PATIENCE, async () => {
+  for (const [name, bytes] of tinyMtp().source.files) writeFileSync(join(scratch, name), bytes);
+  const tokens = ['--tokens', '4,46,37'];
+  const drafted = await runCli(
+    ...['draft-logits', '--target', scratch, '--drafter', 'built-in', ...tokens, '--block-size', '3'],
+  );
+  expect(JSON.parse(drafted.stdout)).toMatchObject({ rows: 2, vocabulary: 50 });
+  const length = ['--max-tokens', '12', '--json'];
+  const written = await runCli('generate', '--model', scratch, '--system', 'mtp', ...tokens, ...length);
+  expect(written).toMatchObject({ status: 0, stdout: expect.stringContaining('"by":"mtp"') });
+});
 
 describe.skipIf(noShared)('draft-logits', PATIENCE, () => {
   it('DFlash: a block, as the authors score it', async () => {

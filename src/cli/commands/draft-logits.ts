@@ -1,5 +1,5 @@
 // Scores the drafts after a sequence and writes the raw numbers, to compare a drafter with other implementations.
-// DFlash fills one block; DSpark corrects one greedily from left to right; EAGLE-3 goes on greedily from draft to draft.
+// DFlash fills one block; DSpark corrects one greedily from left to right; EAGLE-3 and MTP go on greedily from draft to draft.
 import type { BlockDrafter, Cursor, FeatureDrafter, Forward, MarkovDrafter } from '../../model/interface.ts';
 import { flag, integer, integers, text, UsageError } from '../arguments.ts';
 import { defineCommand } from '../command.ts';
@@ -145,7 +145,7 @@ export const draftLogits = defineCommand({
     using device = await openDevice(terminal);
     const loaded = await loadTogether(device, { model, draft: undefined, drafter: named, precision }, [], terminal);
     const { model: target } = loaded.target;
-    const drafter = (loaded.dflash ?? loaded.dspark ?? loaded.eagle3)?.model;
+    const drafter = (loaded.dflash ?? loaded.dspark ?? loaded.eagle3 ?? loaded.mtp)?.model;
     if (!drafter) throw new Error('no drafter was loaded');
     const { vocabulary } = target;
     if (drafter.kind !== 'dspark' && values.base) throw new UsageError(`--base is for DSpark; this is ${drafter.kind}`);

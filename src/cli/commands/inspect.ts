@@ -138,6 +138,7 @@ const page = (it: Inspection): string => {
     ...(it.notLoaded.tensors > 0
       ? [['not loaded', `${it.notLoaded.tensors} tensors of other parts, ${formatBytes(it.notLoaded.bytes)}`]]
       : []),
+    ...(it.tensors.some(({ name }) => name === 'mtp.fc.weight') ? [['drafter', 'built in: --system mtp']] : []),
   ];
   const resident = table(
     ['context', 'KV cache', ...it.resident.map(({ precision }) => precision)],

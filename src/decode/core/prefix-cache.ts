@@ -16,8 +16,8 @@ interface OpenedCursor {
 
 type Role = keyof Cursors;
 
-/** Tokens after its own that a row depends on: an EAGLE-3 row reads the embedding of the next token. */
-const ahead = (role: Role): number => (role === 'eagle3' ? 1 : 0);
+/** Tokens after its own that a row depends on: a row of EAGLE-3 or MTP reads the embedding of the next token. */
+const ahead = (role: Role): number => (role === 'eagle3' || role === 'mtp' ? 1 : 0);
 
 /** Capacities are powers of two from here, so that a growing conversation seldom needs a new cache. */
 const SMALLEST_CACHE = 512;

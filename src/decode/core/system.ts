@@ -93,6 +93,7 @@ export interface Models {
   readonly dflash?: BlockDrafter;
   readonly dspark?: MarkovDrafter;
   readonly eagle3?: FeatureDrafter;
+  readonly mtp?: FeatureDrafter;
   readonly policy?: BlockPolicy;
   readonly prm?: Judge;
   readonly router?: Judge;
@@ -114,6 +115,7 @@ export interface Cursors {
   readonly dflash: BlockCursor;
   readonly dspark: MarkovCursor;
   readonly eagle3: FeatureCursor;
+  readonly mtp: FeatureCursor;
   readonly prm: JudgeCursor;
   readonly router: JudgeCursor;
 }

@@ -35,7 +35,7 @@ const cost = ({ nodes, passes }: RoundKind): number => 1 + 0.25 * (nodes - 1) + 
 const text = { tokens: [1, 2, ANCHOR] } as unknown as Sequence;
 const draft = async (probabilities: readonly number[], { width = 1, nodes = 8, most = 16, capacity = 50 } = {}) => {
   const { cursor } = layer(probabilities, capacity);
-  return confidentDrafter(cursor, { width, nodes, cost }, () => {}).propose(text, most);
+  return confidentDrafter(cursor, { by: 'eagle3', width, nodes, cost }, () => {}).propose(text, most);
 };
 
 describe('a draft by confidence', () => {
@@ -79,7 +79,7 @@ describe('a draft by confidence', () => {
 
   it('knows what its rounds were worth', async () => {
     const { cursor } = layer([0.9]);
-    const drafter = confidentDrafter(cursor, { width: 1, nodes: 8, cost }, () => {});
+    const drafter = confidentDrafter(cursor, { by: 'eagle3', width: 1, nodes: 8, cost }, () => {});
     const rate = async (kept: number): Promise<number> => {
       for (let i = 0; i < 60; i++) {
         await drafter.propose(text, 16);

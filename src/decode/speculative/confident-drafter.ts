@@ -1,4 +1,4 @@
-// Drafts of an EAGLE-3 layer for as long as it is sure of them. Each is read back before the next is written, so that a
+// Drafts of an EAGLE-3 or MTP layer for as long as it is sure of them. Each is read back before the next is written, so that a
 // round drafts and verifies as much as its own text is worth. On a software adapter a readback costs next to nothing and
 // a row of the target's pass much. On a GPU it is the other way round: there tree-drafter.ts goes by the rounds before.
 import type { Choice, FeatureCursor } from '../../model/interface.ts';
@@ -14,7 +14,7 @@ const DECAY = 0.9;
 /** What is assumed before the first round, which counts as much as so many rounds. */
 const ASSUMED = { rate: 1.2, rounds: 4 } as const;
 
-export interface ConfidentOptions {
+export interface ConfidentOptions extends Pick<Drafter, 'by'> {
   /** Tokens of a place that may be verified: 1 makes a chain, more a tree. */
   readonly width: number;
   /** The most drafts that are verified. */
@@ -41,13 +41,13 @@ const treeOf = (anchor: number, places: readonly (readonly Choice[])[]) => {
 
 export const confidentDrafter = (
   cursor: FeatureCursor,
-  { width, nodes, cost }: ConfidentOptions,
+  { by, width, nodes, cost }: ConfidentOptions,
   observe: Drafter['observe'],
 ): Drafter => {
   let rounds = { tokens: ASSUMED.rate * ASSUMED.rounds, cost: ASSUMED.rounds as number };
   let passes = 0;
   return {
-    by: 'eagle3',
+    by,
     rate: () => rounds.tokens / rounds.cost,
     async propose({ tokens }, most): Promise<Proposal | null> {
       const depth = Math.min(nodes, MOST_PAYING, most, cursor.capacity - cursor.length);
@@ -59,7 +59,7 @@ export const confidentDrafter = (
       });
       passes = places.length;
       const tree = treeOf(tokens[tokens.length - 1] as number, places);
-      return { ...likeliestFirst(tree, tree.chances, nodes + 1), by: 'eagle3', passes, ownChances: true };
+      return { ...likeliestFirst(tree, tree.chances, nodes + 1), by, passes, ownChances: true };
     },
     observe(outcome) {
       if (passes > 0) {

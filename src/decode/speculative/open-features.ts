@@ -1,4 +1,4 @@
-// The EAGLE-3 drafter, open for a run: its context, which has a row for every row of the target, and drafts after it.
+// A drafter by features (EAGLE-3, MTP), open for a run: its context, which has a row for every row of the target, and drafts after it.
 import type { Cursor, Forward, Token } from '../../model/interface.ts';
 import type { Prefilled } from '../core/prefill.ts';
 import type { RunContext } from '../core/system.ts';
@@ -7,8 +7,14 @@ import type { Drafter } from './drafter.ts';
 import { appendInOrder, prefillTapped } from './taps.ts';
 import { type DraftShape, MOST_PAYING, treeDrafter } from './tree-drafter.ts';
 
-/** What a pass of the drafter usually costs, in plain rounds: a layer and a head of fewer tokens. */
-export const FEATURE_PASS = 0.1;
+/** Roles of such drafters. */
+export type FeatureRole = 'eagle3' | 'mtp';
+
+/**
+ * What a pass of the drafter usually costs, in plain rounds: a layer and a head. EAGLE-3's covers fewer tokens; the
+ * target's whole head, which MTP has, is a quarter of Qwen3.5 2B.
+ */
+export const FEATURE_PASS: Readonly<Record<FeatureRole, number>> = { eagle3: 0.1, mtp: 0.3 };
 
 export interface OpenFeatures {
   readonly tapLayers: readonly number[];
@@ -20,8 +26,8 @@ export interface OpenFeatures {
   drafts(shape: DraftShape): Drafter;
 }
 
-export const openFeatures = async (run: RunContext): Promise<OpenFeatures> => {
-  const drafter = await run.open('eagle3');
+export const openFeatures = async (run: RunContext, role: FeatureRole): Promise<OpenFeatures> => {
+  const drafter = await run.open(role);
   // A row reads the embedding of the token after it. The prompt's last row waits for the first token to be drawn.
   const append = (pass: Pick<Forward, 'taps'>, rows: readonly number[], base: number, after: readonly Token[]): void =>
     appendInOrder(drafter, (tapped, fitting) => drafter.append(tapped, fitting, after.slice(0, fitting.length)))(
@@ -30,7 +36,7 @@ export const openFeatures = async (run: RunContext): Promise<OpenFeatures> => {
       base,
     );
   return {
-    tapLayers: run.models.eagle3?.tapLayers ?? [],
+    tapLayers: run.models[role]?.tapLayers ?? [],
     deepest: (width) => drafter.deepest(width),
     async prefill(target) {
       const prompt = run.sequence.tokens;
@@ -54,10 +60,10 @@ export const openFeatures = async (run: RunContext): Promise<OpenFeatures> => {
       return shape.depth === 0 && run.software && !drawn
         ? confidentDrafter(
             drafter,
-            shape.shape === 'tree' ? shape : { ...shape, width: 1, nodes: MOST_PAYING },
+            shape.shape === 'tree' ? { ...shape, by: role } : { ...shape, by: role, width: 1, nodes: MOST_PAYING },
             observe,
           )
-        : treeDrafter(drafter, shape, observe);
+        : treeDrafter(drafter, { ...shape, by: role }, observe);
     },
   };
 };

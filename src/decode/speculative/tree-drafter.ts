@@ -1,4 +1,4 @@
-// Drafts of an EAGLE-3 layer, which feeds its own output back: a chain, or a tree that grows on the device.
+// Drafts of an EAGLE-3 or MTP layer, which feeds its own output back: a chain, or a tree that grows on the device.
 import type { FeatureCursor } from '../../model/interface.ts';
 import { chainOf } from '../core/chain.ts';
 import { greedySampling } from '../core/draft-sampling.ts';
@@ -30,14 +30,18 @@ export const MOST_PAYING = 8;
 const nodesAt = ({ shape, width, nodes }: DraftShape, depth: number): number =>
   shape === 'chain' ? depth : Math.min(nodes, width + (depth - 1) * width * width);
 
-export const treeDrafter = (cursor: FeatureCursor, shape: DraftShape, observe: Drafter['observe']): Drafter => {
+export const treeDrafter = (
+  cursor: FeatureCursor,
+  shape: DraftShape & Pick<Drafter, 'by'>,
+  observe: Drafter['observe'],
+): Drafter => {
   const nodes = (depth: number) => nodesAt(shape, depth) + 1;
   const deepest = shape.shape === 'tree' ? cursor.deepest(shape.width) : MOST_PAYING;
   const most = Math.min(MOST_PAYING, deepest);
   const paying = shape.depth === 0 ? new ChainDepth({ ...shape, most, nodes }) : null;
   let drafted = 0;
   return {
-    by: 'eagle3',
+    by: shape.by,
     ...(paying && { rate: () => paying.best.rate }),
     propose({ tokens, drafting }, most): Proposal | null {
       const depth = Math.min(paying?.best.depth ?? shape.depth, most, cursor.capacity - cursor.length);

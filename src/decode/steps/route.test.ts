@@ -111,7 +111,7 @@ describe.each(CASES)('$name', ({ system, knobs, keeps }) => {
     expect(escalated).toBeLessThan(0.98);
   });
 
-  it.each(['autoregressive', 'draft-model', 'prompt-lookup', 'dflash', 'blockpilot', 'eagle3'])(
+  it.each(['autoregressive', 'draft-model', 'prompt-lookup', 'dflash', 'blockpilot', 'eagle3', 'mtp'])(
     'is the same greedily with %s inside',
     async (name) => {
       const { run } = await routeEngine();

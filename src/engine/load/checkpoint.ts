@@ -28,10 +28,13 @@ export const loading = async <T>(
   }
 };
 
-/** Reads the headers only; the tensors' bytes are reported as they are streamed. */
+/**
+ * Reads the headers only; the tensors' bytes are reported as they are streamed. `toRead`: how many there will be.
+ */
 export const openSource = async (
   source: Source,
   { signal, store, onProgress }: LoadSourceOptions,
+  toRead: (checkpoint: Checkpoint) => number = ({ bytes }) => bytes,
 ): Promise<Checkpoint> => {
   let total = 0;
   const checkpoint = await openCheckpoint(source, {
@@ -39,6 +42,6 @@ export const openSource = async (
     store,
     onProgress: (loaded) => onProgress?.({ phase: 'download', loaded, total: Math.max(loaded, total) }),
   });
-  total = checkpoint.bytes;
+  total = toRead(checkpoint);
   return checkpoint;
 };

@@ -64,6 +64,7 @@ export interface LoadedModels {
   readonly dflash?: LoadedDrafter<BlockDrafter>;
   readonly dspark?: LoadedDrafter<MarkovDrafter>;
   readonly eagle3?: LoadedDrafter<FeatureDrafter>;
+  readonly mtp?: LoadedDrafter<FeatureDrafter>;
   readonly policy?: LoadedPolicy;
   readonly prm?: LoadedJudge;
   readonly router?: LoadedJudge;

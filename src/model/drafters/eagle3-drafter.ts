@@ -1,5 +1,6 @@
-// Drafts with EAGLE-3: one layer turns a feature and the embedding of the token after it into the next feature, and a
-// head draws the next draft from that. A chain or a tree of drafts is recorded without waiting for the host.
+// Drafts with EAGLE-3 or the MTP layer of a model: one layer turns a feature and the embedding of the token after it into
+// the next feature, and a head draws the next draft from that. A chain or a tree of drafts is recorded without waiting
+// for the host.
 
 import { refuse } from '../../base/refuse.ts';
 import type { Tensor } from '../../gpu/kernel.ts';
@@ -31,17 +32,22 @@ import { type Context, ContextCursor, type DrafterParts, TapDrafter } from './ta
 import { MOST_LEVELS, MOST_TREE, TreeGrower } from './tree-grower.ts';
 
 export class Eagle3Drafter extends TapDrafter implements FeatureDrafter {
-  readonly kind = 'eagle3';
-  /** The target's token for each entry of the drafter's vocabulary; known when the weights are loaded. */
-  ids: readonly number[] = [];
+  readonly kind: FeatureDrafter['kind'];
+  /** The target's token for each entry of the drafter's vocabulary; of a reduced one known when the weights are loaded. */
+  ids: readonly number[];
   readonly grower: TreeGrower;
   /** Trees grown so far; only the last one is still on the device. */
   grown = 0;
 
-  constructor(parts: DrafterParts) {
+  constructor(parts: DrafterParts, kind: FeatureDrafter['kind']) {
     super(parts);
-    if (!parts.reduced) throw new Error('an EAGLE-3 drafter without its map of the vocabulary');
-    this.grower = new TreeGrower(this.network, parts.arena, parts.reduced.ids);
+    this.kind = kind;
+    const { gpu, arena, architecture, reduced } = parts;
+    const { vocabulary } = architecture.sizes;
+    this.ids = reduced ? [] : Array.from({ length: vocabulary }, (_, token) => token);
+    const ids = reduced?.ids ?? arena.storage(vocabulary * 4, 'draft ids');
+    if (!reduced) gpu.device.queue.writeBuffer(ids.buffer, 0, Uint32Array.from(this.ids));
+    this.grower = new TreeGrower(this.network, arena, ids);
   }
 
   override async ready(): Promise<void> {

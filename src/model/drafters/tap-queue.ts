@@ -1,12 +1,13 @@
 // A target's taps on their way into a drafter's context: rows wait in device memory and are fused sixteen at a time. As
-// keys and values only (DFlash) that takes three dispatches and two for each layer; as the stream of a layer (EAGLE-3)
-// it takes a pass, of which all but keys and values is left out for rows that no draft begins after.
+// keys and values only (DFlash) that takes three dispatches and two for each layer; as the stream of a layer (EAGLE-3,
+// MTP) it takes a pass, of which all but keys and values is left out for rows that no draft begins after.
 
 import { MOST_ROWS } from '../../base/pass-rows.ts';
 import { refuse } from '../../base/refuse.ts';
 import type { Gpu } from '../../gpu/device.ts';
 import type { Tensor } from '../../gpu/kernel.ts';
 import { Plan } from '../../gpu/plan.ts';
+import { gatherRows } from '../../kernels/cache/gather-rows.ts';
 import { gatherTaps } from '../../kernels/cache/gather-taps.ts';
 import { BUCKETS, type Bucket, matmul } from '../../kernels/matmul/matmul.ts';
 import { normTaps, normTapsTuning } from '../../kernels/norm/norm-taps.ts';
@@ -66,7 +67,7 @@ const recordTaps = (plan: Plan, network: Network, tapped: Tapped, waiting: Tenso
   return input;
 };
 
-/** Projects the waiting rows: into `fused`, normed, or into the stream. */
+/** Projects the waiting rows: into `fused`, normed, or into the stream. Where they are joined they only go there. */
 const recordFuse = (plan: Plan, network: Network, tapped: Tapped, waiting: Tensor, bucket: Bucket): void => {
   const { gpu, architecture, weights, scratch, tuning } = network;
   const { hidden: width } = architecture.sizes;
@@ -75,6 +76,10 @@ const recordFuse = (plan: Plan, network: Network, tapped: Tapped, waiting: Tenso
   const { fused } = scratch.features as FeatureScratch;
   const output = rowsOf(as === 'keys' ? scratch.normed : scratch.stream, bucket);
   const input = recordTaps(plan, network, tapped, waiting, bucket);
+  if (as === 'joined') {
+    gatherRows(plan, { input, indices: scratch.everyIndex, output }, { rows: bucket, width });
+    return;
+  }
   matmul(plan, { input, matrix: fuse, output }, { rows: bucket, epilogue: 'store' }, tuning);
   if (as === 'keys')
     rmsNorm(
@@ -96,7 +101,7 @@ const recordContext = (
 ): void => {
   const { blocks, input } = network.architecture;
   recordFuse(plan, network, tapped, waiting, bucket);
-  if (input.features?.as === 'stream') {
+  if (input.features?.as !== 'keys') {
     recordBody(plan, network, cache, bucket, undefined, unscored);
     return;
   }

@@ -25,6 +25,7 @@ import { readLfm2, readLfm2VL } from './lfm2.ts';
 import { readLlama, readMinistral, readMistral, readSmolVLM } from './llama.ts';
 import { readMiniCPM } from './minicpm.ts';
 import { readMinistral3, readMistral3WithImages } from './ministral3.ts';
+import { type Mtp, readMtp, readMtpWithImages } from './mtp.ts';
 import { readOlmo2, readOlmo3 } from './olmo2.ts';
 import { readPhi } from './phi.ts';
 import { readPhi3 } from './phi3.ts';
@@ -39,7 +40,7 @@ import { readStarcoder2 } from './starcoder2.ts';
 type Json = Readonly<Record<string, unknown>>;
 
 /** What a drafter's config says besides its architecture. */
-export type DrafterFamily = DFlash | DSpark | Eagle3;
+export type DrafterFamily = DFlash | DSpark | Eagle3 | Mtp;
 
 const MODELS: Readonly<Record<string, (config: Config) => Architecture>> = {
   CohereForCausalLM: readCohere,
@@ -101,6 +102,12 @@ const DRAFTERS: Readonly<Record<string, (config: Config) => DrafterFamily>> = {
   DSparkSpeculator: readSpeculators,
   Eagle3Speculator: readSpeculators,
   Eagle3DraftModel: readSpeculators,
+};
+
+/** Language models whose checkpoint also holds a layer that drafts. */
+const WITH_MTP: Readonly<Record<string, (config: Config) => DrafterFamily>> = {
+  Qwen3_5ForCausalLM: readMtp,
+  Qwen3_5ForConditionalGeneration: readMtpWithImages,
 };
 
 /** Drafters that are known, and not read: what each of them has that Outrider does not. */
@@ -203,15 +210,34 @@ export const readArchitecture = (json: Json, tensors: Names = new Set<string>())
   throw unsupported(name, MODELS, '');
 };
 
-export const readDrafter = (json: Json): DrafterFamily => {
+/** Some converters leave the layer out, and its fields in. */
+const refuseWithoutMtp = (tensors: Names): void => {
+  if (tensors.has('mtp.embed_tokens.weight') || tensors.has('mtp.lm_head.weight'))
+    throw bad('the MTP layer has an embedding or a head of its own, which is not supported');
+  if (!tensors.has('mtp.fc.weight'))
+    throw bad(
+      'the checkpoint has no MTP layer, so it does not draft for itself',
+      'Not every file of a Qwen3.5 has it: choose one whose name says MTP, or another decoding system.',
+    );
+};
+
+/** A drafter's config, or that of a language model with one built in. `tensors`: those of its checkpoint. */
+export const readDrafter = (json: Json, tensors?: Names): DrafterFamily => {
   const name = named(json);
+  const withMtp = readerIn(WITH_MTP, name);
+  if (withMtp) {
+    if (tensors) refuseWithoutMtp(tensors);
+    return withMtp(new Config(json));
+  }
   const refused = readerIn(REFUSED, name);
   if (refused) throw unsupported(name, DRAFTERS, `It is a drafter of another kind: ${refused}.`);
   if (json.vocab_size === null)
     throw bad('the file does not tell the size of its vocabulary', 'Its target does: name both.');
   const read = isSpeculators(json) ? readSpeculators : readerIn(DRAFTERS, name);
   if (read) return read(new Config(json));
-  const hint = readerIn(MODELS, name) ? 'It is a language model: load it as `draft`.' : '';
+  const hint = readerIn(MODELS, name)
+    ? 'It is a language model, and none with an MTP layer that Outrider runs: load it as `draft`.'
+    : '';
   throw unsupported(name, DRAFTERS, hint);
 };
 

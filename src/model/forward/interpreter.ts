@@ -292,7 +292,8 @@ export const recordBody = (
   const { epsilon, kind: norm } = architecture.norm;
   const view = (tensor: Tensor): Tensor => rowsOf(tensor, bucket);
   const [stream, normed, gated] = [scratch.stream, scratch.normed, scratch.gated].map(view) as [Tensor, Tensor, Tensor];
-  const paired = architecture.input.features?.as === 'stream' ? scratch.features : null;
+  const as = architecture.input.features?.as;
+  const paired = as === 'stream' || as === 'joined' ? scratch.features : null;
   /** What a part of a block reads: the stream, normed where the block has a norm there; and a copy of it in `tap`. */
   const read = (weight: Tensor | undefined, tap?: Tensor): Tensor => {
     const shape = { rows: bucket, width, epsilon };
@@ -306,13 +307,18 @@ export const recordBody = (
     recordNorm(plan, network, tensors, bucket);
     return normed;
   };
-  /** The first block of an EAGLE-3 drafter reads the embedding together with the stream. */
-  const pair = (embedded: Tensor, output: Tensor, firstWeight: Tensor, keysOnly: boolean): Tensor => {
+  /** The embedding together with the stream: what the first block of an EAGLE-3 drafter reads, and what MTP projects. */
+  const pair = (firstWeight: Tensor): Tensor => {
+    const { embedded, paired: output } = paired as NonNullable<typeof paired>;
     const secondWeight = weights.features?.norm as Tensor;
-    const tensors = { first: embedded, firstWeight, second: stream, secondWeight, output };
+    const tensors = { first: view(embedded), firstWeight, second: stream, secondWeight, output: view(output) };
     pairNorm(plan, tensors, { rows: bucket, width, epsilon }, rmsNormTuning(gpu));
+    return tensors.output;
+  };
+  const pairedRead = (attentionNorm: Tensor, keysOnly: boolean): Tensor => {
+    const output = pair(attentionNorm);
     if (architecture.input.features?.normedResidual && !keysOnly) {
-      read(secondWeight);
+      read(weights.features?.norm);
       gatherRows(plan, { input: normed, indices: scratch.everyIndex, output: stream }, { rows: bucket, width });
     }
     return output;
@@ -326,6 +332,11 @@ export const recordBody = (
   };
   embed(plan, embedding, { rows: bucket, scale: architecture.input.scale });
   if (weights.positions) embed(plan, { ...embedding, matrix: weights.positions }, { rows: bucket, positions: true });
+  if (as === 'joined') {
+    const { fuse, embeddingNorm } = weights.features as NonNullable<Weights['features']>;
+    const input = pair(embeddingNorm as Tensor);
+    matmul(plan, { input, matrix: fuse, output: stream }, { rows: bucket, epilogue: 'store' }, tuning);
+  }
   for (const layer of layers) {
     // The tap of the layer before is copied here, because this norm reads the stream anyway.
     const tap = cache.taps[cache.options.tapLayers.indexOf(layer - 1)];
@@ -343,9 +354,8 @@ export const recordBody = (
       );
     const keysOnly = unscored && layer === layers.at(-1) && mixer.kind === 'attention';
     if (parallel === 'own norm' && !keysOnly) open(read(block.feedForwardNorm));
-    const input = paired
-      ? pair(view(paired.embedded), view(paired.paired), block.attentionNorm as Tensor, keysOnly)
-      : read(block.attentionNorm, tap);
+    const input =
+      as === 'stream' ? pairedRead(block.attentionNorm as Tensor, keysOnly) : read(block.attentionNorm, tap);
     if (keysOnly) {
       recordKeys(plan, network, cache, input, place);
       break;

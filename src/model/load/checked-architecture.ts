@@ -24,7 +24,7 @@ export const checkedModel = ({ config, tensors }: Headers): Architecture => {
 };
 
 export const checkedDrafter = ({ config, tensors }: Headers): DrafterFamily => {
-  const family = readDrafter(config);
+  const family = readDrafter(config, tensors);
   checkTensors(family.architecture, tensors, drafterExtras(family));
   return family;
 };

@@ -64,6 +64,8 @@ export interface BlockWeights {
 export interface FeatureWeights {
   readonly fuse: Matrix;
   readonly norm: Tensor;
+  /** Of the token's embedding, where both are joined. */
+  readonly embeddingNorm: Tensor | undefined;
   /** Of the taps before they are fused; one value for each of a row's taps side by side. */
   readonly tapNorm: Tensor | undefined;
 }
@@ -254,7 +256,12 @@ export const assemble = (
     embedding: input.embedding === 'target' ? need(lent?.embedding, 'embedding') : matrix('embedding'),
     positions: matrices.get('positions'),
     features: input.features
-      ? { fuse: matrix('fuse'), norm: vector('featureNorm'), tapNorm: vectors.get('tapNorm') }
+      ? {
+          fuse: matrix('fuse'),
+          norm: vector('featureNorm'),
+          embeddingNorm: vectors.get('embeddingNorm'),
+          tapNorm: vectors.get('tapNorm'),
+        }
       : null,
     blocks: blocks.map((block, layer) => {
       const of = (name: string): string => weightKey({ name, layer });

@@ -19,6 +19,7 @@ const ARCHITECTURES: readonly (readonly [string, Architecture])[] = [
   ['a model that convolves', readArchitecture({ ...TINY, ...TINY_LFM2 })],
   ['a model with delta nets', readArchitecture({ ...TINY, ...TINY_QWEN35 })],
   ['a block drafter', readDrafter(bundled('dflash')).architecture],
+  ['a drafter in its target’s files', readDrafter({ ...TINY, ...TINY_QWEN35 }).architecture],
   ['a drafter with a vocabulary of its own', readDrafter(bundled('eagle3')).architecture],
 ];
 

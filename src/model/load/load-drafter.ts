@@ -12,7 +12,7 @@ import { DFlashDrafter } from '../drafters/dflash-drafter.ts';
 import { DSparkDrafter } from '../drafters/dspark-drafter.ts';
 import { Eagle3Drafter } from '../drafters/eagle3-drafter.ts';
 import type { DrafterParts } from '../drafters/tap-drafter.ts';
-import { type DrafterFamily, drafterExtras, readDrafter } from '../families/families.ts';
+import { type DrafterFamily, drafterExtras, isDrafter, readDrafter } from '../families/families.ts';
 import type { Reduced } from '../forward/interpreter.ts';
 import type { BlockDrafter, FeatureDrafter, LanguageModel, MarkovDrafter } from '../interface.ts';
 import { Transformer } from '../transformer.ts';
@@ -45,7 +45,7 @@ const checkPair = (name: string, family: DrafterFamily, target: Transformer): vo
   const outside = layers.find((layer) => layer < -1 || layer >= target.layers);
   if (outside !== undefined)
     throw wrongTarget(`${name} reads layer ${outside} of its target; this target has layers 0 to ${target.layers - 1}`);
-  if (family.kind === 'eagle3') return;
+  if (family.kind === 'eagle3' || family.kind === 'mtp') return;
   if (family.targetLayers !== null && family.targetLayers !== target.layers)
     throw wrongTarget(`${name} drafts for a target of ${family.targetLayers} layers; this target has ${target.layers}`);
   if (family.maskToken >= target.vocabulary)
@@ -119,7 +119,7 @@ const compile = async (drafter: AnyDrafter, target: Transformer): Promise<void> 
 
 const makeDrafter = (family: DrafterFamily, parts: DrafterParts): AnyDrafter => {
   if (family.kind === 'dflash') return new DFlashDrafter(parts, family);
-  return family.kind === 'dspark' ? new DSparkDrafter(parts, family) : new Eagle3Drafter(parts);
+  return family.kind === 'dspark' ? new DSparkDrafter(parts, family) : new Eagle3Drafter(parts, family.kind);
 };
 
 /** A GGUF drafter has its target's vocabulary if no tensor has a row for each token: its tokenizer may lack padding. */
@@ -131,7 +131,7 @@ const configFor = (
   if (drafted > vocabulary)
     throw wrongTarget(`${name} drafts ${drafted} tokens; the vocabulary of this target has ${vocabulary}`);
   const told = ['embed_tokens.weight', 'markov_head.markov_w1.weight', ...(tensors.has(MAP) ? [] : ['lm_head.weight'])];
-  return format === 'safetensors' || told.some((name) => tensors.has(name))
+  return format === 'safetensors' || !isDrafter(config) || told.some((name) => tensors.has(name))
     ? config
     : { ...config, vocab_size: vocabulary };
 };
@@ -144,7 +144,7 @@ export const loadDrafter = async (
 ): Promise<BlockDrafter | MarkovDrafter | FeatureDrafter> => {
   const { signal, precision, onProgress } = options;
   if (!(target instanceof Transformer)) throw wrongTarget('this target lends no embedding');
-  const family = readDrafter(configFor(checkpoint, target));
+  const family = readDrafter(configFor(checkpoint, target), checkpoint.tensors);
   const { architecture } = family;
   const spread = architecture.spreadOver !== null;
   checkPair(checkpoint.name, family, target);

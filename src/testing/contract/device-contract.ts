@@ -8,6 +8,7 @@ import type { RunRequest } from '../../engine/request.ts';
 import type { ModelSources } from '../../engine/sources.ts';
 import type { Gpu } from '../../gpu/device.ts';
 import type { CachePrecision } from '../../model/interface.ts';
+import mtp from '../../systems/mtp.ts';
 import { committedTokens, type TraceEvent } from '../../trace/index.ts';
 import { folderSource } from '../../weights/files/folder.ts';
 import type { Precision } from '../../weights/quantize/quantize.ts';
@@ -23,8 +24,8 @@ const PUBLIC = resolve(import.meta.dirname, '../../../public');
  */
 export const FULL = process.env.OUTRIDER_FULL === '1';
 
-/** Every way in which an exact system drafts and verifies. */
-export const EXACT_VARIANTS: readonly SystemVariant[] = EXACT.flatMap(variantsOf);
+/** Every way in which an exact system drafts and verifies; but MTP has a target of its own (device-mtp.test.ts). */
+export const EXACT_VARIANTS: readonly SystemVariant[] = EXACT.filter((system) => system !== mtp).flatMap(variantsOf);
 
 /** Half of them: of a system with several variants every other one, beginning with the first or the second. */
 export const everyOther = (variants: readonly SystemVariant[], begin: 0 | 1): readonly SystemVariant[] =>
@@ -65,7 +66,7 @@ export const bundledDspark = () => withMarkovHeads(resolve(PUBLIC, 'models/dflas
 const BUNDLED = { target: 'target', draft: 'draft', dflash: 'dflash', eagle3: 'eagle3', policy: 'blockpilot' } as const;
 
 export const bundledEngine = async (gpu: Gpu, precision: Precision, cache?: CachePrecision): Promise<Engine> => {
-  const covered = { ...BUNDLED, dspark: 'dflash' };
+  const covered = { ...BUNDLED, dspark: 'dflash', mtp: 'device-mtp.test.ts' };
   const missing = EXACT.flatMap(({ needs }) => needs).filter((role) => !Object.hasOwn(covered, role));
   if (missing.length > 0) throw new Error(`no bundled model for ${missing.join(', ')}: their systems are not covered`);
   const sources = Object.entries(BUNDLED).map(async ([role, name]) => [role, await bundledSource(name)]);

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import ensemble from '../../systems/ensemble.ts';
 import ensembleParallel from '../../systems/ensemble-parallel.ts';
 import { SYSTEMS } from '../../systems/index.ts';
+import mtp from '../../systems/mtp.ts';
 import { testGpu } from '../device/gpu.ts';
 import { everyOther, FULL } from './device-contract.ts';
 import {
@@ -24,7 +25,7 @@ const RUNS = FULL ? { small: 4000, drafters: 2000 } : { small: 250, drafters: 35
 
 /** Variants that differ in numbers alone draw the same here: how much is drafted, and a draft has one token. */
 const ALL: readonly SystemVariant[] = SYSTEMS.filter(({ guarantee }) => guarantee === 'exact').flatMap((system) => {
-  const drawn = variantsOf(system).filter(({ drawn }) => drawn);
+  const drawn = variantsOf(system).filter(({ drawn }) => drawn && system !== mtp); // device-mtp.test.ts
   return drawn.filter(
     ({ knobs }, i) => i === drawn.findIndex((each) => choicesOf(system, each.knobs) === choicesOf(system, knobs)),
   );

@@ -5,6 +5,7 @@ import { loadSource } from '../../engine/load/language-model.ts';
 import type { LoadedModel } from '../../engine/load/loaded-models.ts';
 import type { Gpu } from '../../gpu/device.ts';
 import { committedTokens } from '../../trace/index.ts';
+import { tinyMtp } from '../toys/tiny-mtp.ts';
 import { bundledDspark, bundledSource, collect, requestOf } from './device-contract.ts';
 import { combinedRows } from './ensemble-contract.ts';
 import { oneDraft, type Settings, type SystemVariant } from './exact-systems.ts';
@@ -26,8 +27,15 @@ export interface SamplingBench {
   close(): Promise<void>;
 }
 
-const benchOf = (engine: Engine, question: string, target: LoadedModel, draft: LoadedModel | null): SamplingBench => {
-  const prompt = target.tokenizer?.encode(`<bos><user>${question}<assistant>`) ?? [];
+const asked = ({ tokenizer }: LoadedModel, question: string): readonly number[] =>
+  tokenizer?.encode(`<bos><user>${question}<assistant>`) ?? [];
+
+const benchOf = (
+  engine: Engine,
+  prompt: readonly number[],
+  target: LoadedModel,
+  draft: LoadedModel | null,
+): SamplingBench => {
   return {
     engine,
     prompt,
@@ -55,7 +63,7 @@ export const smallModels = async (gpu: Gpu): Promise<SamplingBench> => {
   ];
   const engine = createEngine({ gpu });
   await engine.load({ target, draft });
-  return benchOf(engine, 'A cup costs 3 dollars. How much do 4 cups cost?', target, draft);
+  return benchOf(engine, asked(target, 'A cup costs 3 dollars. How much do 4 cups cost?'), target, draft);
 };
 
 /** The bundled target with its drafters. */
@@ -64,7 +72,16 @@ export const targetWithDrafters = async (gpu: Gpu): Promise<SamplingBench> => {
   const engine = createEngine({ gpu });
   const drafters = { dflash: await bundledSource('dflash'), eagle3: await bundledSource('eagle3') };
   await engine.load({ target, ...drafters, dspark: bundledDspark() });
-  return benchOf(engine, 'What is 12 + 7?', target, null);
+  return benchOf(engine, asked(target, 'What is 12 + 7?'), target, null);
+};
+
+/** A small Qwen3.5 with its MTP layer. */
+export const targetWithMtp = async (gpu: Gpu): Promise<SamplingBench> => {
+  const { source } = tinyMtp();
+  const target = await loadSource(gpu, source);
+  const engine = createEngine({ gpu });
+  await engine.load({ target, mtp: source });
+  return benchOf(engine, [5, 1, 30], target, null);
 };
 
 /** A distance, and how many drafts were kept and refused: without both, a wrong verifier would pass. */

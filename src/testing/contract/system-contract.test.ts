@@ -377,6 +377,7 @@ describe.each(DRAFTING)('$name', ({ system, knobs }) => {
       const seed = new Map<string, number>([
         ['draft', 1],
         ['eagle3', 3],
+        ['mtp', 5],
         ['dspark', 4],
       ]);
       const text = [1, 2];

@@ -40,6 +40,7 @@ export const toyEngine = async (
     dflash: { name: 'toy block', model: toyBlockDrafter({ ...like, seed: 2 }) },
     dspark: { name: 'toy walk', model: toyMarkovDrafter({ ...like, seed: 4 }) },
     eagle3: { name: 'toy features', model: toyFeatureDrafter({ ...like, seed: 3 }) },
+    mtp: { name: 'toy layer', model: toyFeatureDrafter({ ...like, seed: 5 }, 'mtp') },
     policy: { name: 'toy policy', model: toyPolicy(vocabulary) },
   });
   const run = async (request: Omit<RunRequest, 'system'>, signal?: AbortSignal): Promise<TraceEvent[]> => {

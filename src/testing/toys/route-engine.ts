@@ -55,6 +55,7 @@ export const routeEngine = async ({
     dflash: { name: 'toy block', model: toyBlockDrafter({ ...TARGET, noise: 1, seed: 2, context, tokenRing }) },
     dspark: { name: 'toy walk', model: toyMarkovDrafter({ ...TARGET, noise: 1, seed: 4, context, tokenRing }) },
     eagle3: { name: 'toy features', model: toyFeatureDrafter({ ...TARGET, noise: 1, seed: 3, context, tokenRing }) },
+    mtp: { name: 'toy layer', model: toyFeatureDrafter({ ...TARGET, noise: 1, seed: 5, context, tokenRing }, 'mtp') },
     // Which size is chosen depends on the clock, and must not matter.
     policy: { name: 'toy policy', model: POLICY },
     prm: { name: 'toy rewards', model: judges.prm },

@@ -12,14 +12,17 @@ const { architectures: _, tie_word_embeddings: __, ...BODY } = TINY;
 type Config = Readonly<Record<string, unknown>>;
 type Shapes = ReadonlyMap<string, readonly number[]>;
 
-/** A safetensors file of random numbers. */
-const safetensors = (shapes: Shapes, seed: number): Uint8Array => {
-  const sizes = [...shapes.values()].map((shape) => shape.reduce((a, b) => a * b, 4));
+export interface TinyTensor {
+  readonly shape: readonly number[];
+  readonly values: Float32Array<ArrayBuffer>;
+}
+
+export const safetensorsFile = (tensors: ReadonlyMap<string, TinyTensor>): Uint8Array => {
   let at = 0;
   const header = Object.fromEntries(
-    [...shapes].map(([name, shape], i) => {
+    [...tensors].map(([name, { shape, values }]) => {
       const from = at;
-      at += sizes[i] as number;
+      at += values.byteLength;
       return [name, { dtype: 'F32', shape, data_offsets: [from, at] }];
     }),
   );
@@ -27,15 +30,24 @@ const safetensors = (shapes: Shapes, seed: number): Uint8Array => {
   const file = new Uint8Array(8 + text.length + at);
   new DataView(file.buffer).setBigUint64(0, BigInt(text.length), true);
   file.set(text, 8);
+  at = 8 + text.length;
+  for (const { values } of tensors.values()) {
+    file.set(new Uint8Array(values.buffer), at);
+    at += values.byteLength;
+  }
+  return file;
+};
+
+/** A safetensors file of random numbers. */
+const safetensors = (shapes: Shapes, seed: number): Uint8Array => {
   const random = noise(seed);
-  const values = [...shapes].flatMap(([name, shape]) => {
-    const count = shape.reduce((a, b) => a * b, 1);
+  const tensors = [...shapes].map(([name, shape]): [string, TinyTensor] => {
+    const length = shape.reduce((a, b) => a * b, 1);
     const scale = shape.length < 2 ? 0.1 : 1.5 / Math.sqrt(shape[1] as number);
     const middle = name.includes('norm') ? 1 : 0;
-    return Array.from({ length: count }, () => middle + scale * random());
+    return [name, { shape, values: Float32Array.from({ length }, () => middle + scale * random()) }];
   });
-  file.set(new Uint8Array(Float32Array.from(values).buffer), 8 + text.length);
-  return file;
+  return safetensorsFile(new Map(tensors));
 };
 
 const source = (config: Config, architecture: Architecture, seed: number, others: Shapes = new Map()): Source => {

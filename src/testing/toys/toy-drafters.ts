@@ -164,9 +164,12 @@ export const toyMarkovDrafter = (options: DrafterOptions, drafts = 6): MarkovDra
   },
 });
 
-export const toyFeatureDrafter = (options: DrafterOptions): FeatureDrafter => ({
+export const toyFeatureDrafter = (
+  options: DrafterOptions,
+  kind: FeatureDrafter['kind'] = 'eagle3',
+): FeatureDrafter => ({
   ...common(options),
-  kind: 'eagle3',
+  kind,
   ids: Array.from({ length: options.vocabulary }, (_, token) => token),
   async open({ capacity = options.context ?? 4096 } = {}): Promise<FeatureCursor> {
     const known: (TapRow & { readonly next: number })[] = [];

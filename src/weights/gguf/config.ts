@@ -40,9 +40,10 @@ export const ggufConfig = ({ metadata, tensors }: GgufHeader): Record<string, un
   const blocks = fields.count('block_count');
   if (tensors.length === 0)
     throw bad('the file holds a tokenizer and no weights', 'It serves `outrider tokenize` and `outrider chat` alone.');
-  // A loop over the layers must not run four billion times.
-  if (blocks > tensors.length) throw bad(`${name}.block_count is ${blocks}, and there are ${tensors.length} tensors`);
-  // Blocks that predict several tokens at once come last, and are not run.
+  // A loop over the layers must not run four billion times. A file of predictors alone counts the other blocks too.
+  if (blocks > Math.max(tensors.length, family.predictors ? 256 : 0))
+    throw bad(`${name}.block_count is ${blocks}, and there are ${tensors.length} tensors`);
+  // Blocks that predict several tokens at once come last; only a drafter runs them.
   const predictors = family.predictors ? (fields.optional('nextn_predict_layers') ?? 0) : 0;
   const layers = blocks - predictors;
   if (!Number.isInteger(layers) || layers < 1 || layers > blocks)
@@ -72,6 +73,7 @@ export const ggufConfig = ({ metadata, tensors }: GgufHeader): Record<string, un
     tie_word_embeddings: !shapes.has('output.weight'),
     bos_token_id: specialId(metadata, 'bos') ?? null,
     eos_token_id: specialId(metadata, 'eos') ?? null,
+    ...(predictors > 0 && { mtp_num_hidden_layers: predictors }),
     ...family.config(fields, facts),
   };
   if (config.vocab_size === undefined) throw bad(`GGUF metadata lacks ${name}.vocab_size`);

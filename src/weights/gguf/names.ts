@@ -26,6 +26,16 @@ const IN_LAYER: Readonly<Record<string, string>> = {
   ffn_down: 'mlp.down_proj',
 };
 
+/** Of a block that predicts several tokens at once, what precedes and follows its layer. */
+const PREDICTOR: Readonly<Record<string, string>> = {
+  'nextn.eh_proj': 'fc',
+  'nextn.enorm': 'pre_fc_norm_embedding',
+  'nextn.hnorm': 'pre_fc_norm_hidden',
+  'nextn.shared_head_norm': 'norm',
+  'nextn.embed_tokens': 'embed_tokens',
+  'nextn.shared_head_head': 'lm_head',
+};
+
 /** Hugging Face's name of gate and up in one tensor, which ggml calls `ffn_up`. */
 const GATE_UP = 'mlp.gate_up_proj';
 
@@ -37,7 +47,7 @@ const own = (table: Readonly<Record<string, string>> | undefined, name: string):
 
 /**
  * ggml's name → Hugging Face's. `names`: those of all tensors, because an `ffn_up` without `ffn_gate` holds both.
- * `layers`: those that are run; blocks after them predict several tokens at once.
+ * `layers`: those of the model; blocks after them predict several tokens at once, and are a drafter.
  */
 export const huggingFaceName = (
   name: string,
@@ -48,7 +58,11 @@ export const huggingFaceName = (
   const [, layer, part, kind = ''] = /^(?:blk\.(\d+)\.)?([\w.]+?)(\.weight|\.bias)?$/.exec(name) ?? [];
   const found =
     part === undefined ? undefined : (own(family.names, part) ?? own(layer === undefined ? TOP : IN_LAYER, part));
-  if (layer !== undefined && Number(layer) >= layers && family.predictors) return `mtp.${name}`;
+  if (layer !== undefined && part !== undefined && Number(layer) >= layers && family.predictors) {
+    const shared = own(PREDICTOR, part);
+    if (shared) return `mtp.${shared}${kind}`;
+    return `mtp.${found ? `layers.${Number(layer) - layers}.${found}${kind}` : name}`;
+  }
   if (/\.(?:input_)?scale$/.test(name))
     throw bad(
       `the tensor ${name} is the scale of a whole matrix, which is not supported`,
