@@ -22,7 +22,7 @@ export class Waits {
     const waits: number[] = [];
     for (let i = 0; i < 3; i++) {
       const began = performance.now();
-      await this.#queue.onSubmittedWorkDone();
+      await this.#queue.onSubmittedWorkDone().catch(() => undefined); // a lost device is told by `failure`
       waits.push(performance.now() - began);
     }
     this.#intervals = Math.min(...waits.slice(1)) > INTERVAL_MS;
