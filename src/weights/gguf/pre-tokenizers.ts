@@ -37,11 +37,10 @@ const LOWER = '[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]';
 const casedAnd = (digits: string, suffix: string, upper = UPPER, lower = LOWER): string =>
   `[^\\r\\n\\p{L}\\p{N}]?${upper}*${lower}+${suffix}|[^\\r\\n\\p{L}\\p{N}]?${upper}+${lower}*${suffix}|${digits}` +
   `| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*|${END}`;
-/** Three digits at a time, counted from the right; `end`: what must not follow the last one. */
-const thousands = (end: string): string => `\\p{Nd}{1,3}(?=(?:\\p{Nd}{3})*(?![${end}]))`;
-const THOUSANDS = thousands('\\p{Nd}');
-/** Oniguruma's \w, after which \b is no boundary. */
-const WORD = '\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}\\xb2\\xb3\\xb9\\xbc-\\xbe';
+/** Three digits at a time, counted from the right. */
+const THOUSANDS = '\\p{Nd}{1,3}(?=(?:\\p{Nd}{3})*(?!\\p{Nd}))';
+/** Oniguruma's \w without digits: before one of these, digits do not end a word. */
+const LETTERS = '\\p{Alphabetic}\\p{M}\\p{Pc}\\xb2\\xb3\\xb9\\xbc-\\xbe';
 const PUNCTUATED = '[!"#$%&\'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\\r\\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+';
 /**
  * Letters that have a case, as DeepSeek LLM's tokenizer.json lists them: code points, some of which no editor keeps.
@@ -76,7 +75,9 @@ const deepseek3: PreTokenizer = {
 const bailing: PreTokenizer = {
   patterns: [wordsAnd('\\p{N}', '\\p{L}', '\\s*[\\r\\n]|\\s+(?!\\S)|\\s+')],
 };
-const tinyAya: PreTokenizer = { patterns: [thousands(WORD), casedAnd('\\p{N}{1,3}', `${CONTRACTIONS}?`)] };
+const tinyAya: PreTokenizer = {
+  patterns: [`(?!\\p{Nd}+[${LETTERS}])${THOUSANDS}`, casedAnd('\\p{N}{1,3}', `${CONTRACTIONS}?`)],
+};
 /** SentencePiece's way with byte-pair merges: whole lines are merged. */
 const lines: PreTokenizer = { patterns: ['[^\\n]+|\\n+'], plain: true };
 const NOT_HAN = '(?!\\p{Script=Han})';
