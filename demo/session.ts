@@ -263,9 +263,11 @@ export class Session {
     this.#judges.show(this.systems.system, this.#family);
   }
 
-  /** What the systems that cannot run need. */
+  /** What the systems that cannot run need. Only Qwen3.5 has an MTP layer. */
   #offerModels(): void {
-    void this.panel.offer(this.#family.target, [...new Set(SYSTEMS.flatMap((system) => this.#family.missing(system)))]);
+    const missing = new Set(SYSTEMS.flatMap((system) => this.#family.missing(system)));
+    if (this.loadedTarget?.family !== 'qwen3_5') missing.delete('mtp');
+    void this.panel.offer(this.#family.target, [...missing]);
   }
 
   /** A new target has its own drafters, or none. */
