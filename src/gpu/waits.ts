@@ -1,6 +1,6 @@
 // Waiting for the device. Firefox looks for finished work ten times a second and at each submit, so whatever waits for
-// the device there takes up to 100 ms. While something is waited for, nothing is submitted again and again, which makes
-// Firefox look. Delete this file once `intervals` is no longer found there (docs/log.md).
+// the device there takes up to 100 ms. While something is waited for, an empty list of commands is submitted again and
+// again, which makes Firefox look. Delete this file once Firefox waits for no interval (docs/log.md).
 
 /** Of waits without work in a row, all but the first take this long only where the browser looks at intervals. */
 const INTERVAL_MS = 50;
