@@ -1,5 +1,6 @@
-// Runs a function of a test in Firefox. Playwright drives only a Firefox of its own, which has no WebGPU on lavapipe, so
-// this one is started with a page that runs the function and sends its result.
+// Runs a function of a test in Firefox. To drive an installed one, Playwright sends a command that Firefox ESR 153 does
+// not know (emulation.setMediaFeaturesOverride), so it is started with a page that runs the function and sends its
+// result. Delete this file when Playwright can open a page in Debian's Firefox.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
