@@ -1,7 +1,7 @@
 // Several sources of drafts in one system. Exact. Where the text repeats what was written before, a look-up drafts as in
 // suffix decoding; elsewhere a DSpark, DFlash, EAGLE-3 or MTP drafter does, if one is loaded. Each round takes the source
-// that pays more by the acceptance and the times measured so far. Drafts are never drawn at random, so the choice does
-// not change what is sampled.
+// that pays more by the acceptance and the times measured so far, and drafts as much as pays. Drafts are never drawn at
+// random, so none of this changes what is sampled.
 import { MOST_ROWS } from '../base/pass-rows.ts';
 import { prefill } from '../decode/core/prefill.ts';
 import { expectedCost } from '../decode/core/round-cost.ts';
@@ -10,7 +10,7 @@ import type { Timings } from '../decode/core/timings.ts';
 import { refusedFirst } from '../decode/speculative/block-drafter.ts';
 import { combinedDrafter } from '../decode/speculative/combined-drafter.ts';
 import type { Drafter } from '../decode/speculative/drafter.ts';
-import { openBlocks } from '../decode/speculative/open-blocks.ts';
+import { openBlocks, payingBlocks } from '../decode/speculative/open-blocks.ts';
 import { FEATURE_PASS, type FeatureRole, openFeatures } from '../decode/speculative/open-features.ts';
 import { speculate } from '../decode/speculative/speculate.ts';
 import { SuffixSource } from '../decode/speculative/suffix-drafter.ts';
@@ -57,7 +57,10 @@ const openDrafter = async (
   const { tapLayers, most, ofSize, context, append } = await openBlocks(run, role);
   return {
     tapLayers,
-    drafter: ofSize(Math.min(MOST_ROWS, most)),
+    drafter: payingBlocks(ofSize, Math.min(MOST_ROWS, most), {
+      cost: expectedCost(timings),
+      places: timings?.places ?? [],
+    }),
     prefill: (target) => prefillBlocks(run, target, context, append),
   };
 };

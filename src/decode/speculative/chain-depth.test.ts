@@ -4,9 +4,12 @@ import { expectedCost, type RoundKind } from '../core/round-cost.ts';
 import { Timings } from '../core/timings.ts';
 import { ChainDepth } from './chain-depth.ts';
 
+/** Its tokens are written one after another. */
+const CHAIN = { most: 8, nodes: (depth: number) => depth + 1, passes: (depth: number) => depth };
+
 /** The median of the last 50 rounds: now and then a deeper draft is tried. */
 const depthAfter = (kept: (round: number) => number, cost: (kind: RoundKind) => number, rounds = 200): number => {
-  const chain = new ChainDepth({ most: 8, cost, nodes: (depth) => depth + 1, places: [] });
+  const chain = new ChainDepth({ ...CHAIN, cost, places: [] });
   const depths = Array.from({ length: rounds }, (_, round) => {
     const { depth } = chain.best;
     chain.add(depth, Math.min(depth, kept(round)));
@@ -56,7 +59,7 @@ describe('the depth of a chain', () => {
   });
 
   it('goes on with what an earlier run has shown', () => {
-    const options = { most: 8, cost: each(0.2), nodes: (depth: number) => depth + 1, places: [] };
+    const options = { ...CHAIN, cost: each(0.2), places: [] };
     const first = new ChainDepth(options);
     for (let round = 0; round < 100; round++) first.add(first.best.depth, 0);
     expect(new ChainDepth(options).best.depth).toBe(1);

@@ -1,5 +1,5 @@
-// How many tokens a drafter should write that writes one after another: as many as are expected to commit most tokens
-// for their time, by how often each place of a draft was kept so far and by what a round of so many costs.
+// How many tokens a drafter should write: as many as are expected to commit most tokens for their time, by how often each
+// place of a draft was kept so far and by what a round of so many costs.
 import type { RoundKind } from '../core/round-cost.ts';
 import type { Place } from '../core/timings.ts';
 
@@ -18,8 +18,9 @@ export interface ChainDepthOptions {
   readonly most: number;
   /** Of a round, in plain rounds. */
   readonly cost: (kind: RoundKind) => number;
-  /** Rows of the target's pass, by the depth of a draft. */
+  /** Rows of the target's pass, and passes of the drafter, by the depth of a draft. */
   readonly nodes: (depth: number) => number;
+  readonly passes: (depth: number) => number;
   /** What earlier runs have shown; this one goes on with it. */
   readonly places: Place[];
 }
@@ -47,14 +48,14 @@ export class ChainDepth {
    * that was hardly tested is taken to be like the one before.
    */
   get best(): { readonly depth: number; readonly rate: number } {
-    const { cost, nodes, places } = this.#options;
+    const { cost, nodes, passes, places } = this.#options;
     let [best, reached, expected, share] = [{ depth: 1, rate: 0 }, 1, 1, ASSUMED.share as number];
     for (const [index, { tested, kept }] of places.entries()) {
       share = (kept + ASSUMED.rounds * share) / (tested + ASSUMED.rounds);
       reached *= share;
       expected += reached;
       const depth = index + 1;
-      const rate = expected / cost({ nodes: nodes(depth), passes: depth });
+      const rate = expected / cost({ nodes: nodes(depth), passes: passes(depth) });
       if (rate > best.rate) best = { depth, rate };
     }
     return best;

@@ -2,6 +2,7 @@
 // temperature the output is that of plain decoding, whatever the size of a block.
 import type { RunContext } from '../core/system.ts';
 import { blockDrafter } from './block-drafter.ts';
+import { ChainDepth, type ChainDepthOptions } from './chain-depth.ts';
 import type { Drafter } from './drafter.ts';
 import { markovDrafter } from './markov-drafter.ts';
 import { type AppendRows, appendTo, type DrafterContext } from './taps.ts';
@@ -19,6 +20,34 @@ export interface OpenBlocks {
   /** Drafts blocks of so many rows, the anchor counted; a block of one row drafts nothing. */
   ofSize(rows: number): Drafter;
 }
+
+/**
+ * Drafts blocks of at most `rows` rows, each of the size that is expected to commit most tokens for its time. It is
+ * chosen before the block is drafted, because a shorter block is not the beginning of a longer one.
+ */
+export const payingBlocks = (
+  ofSize: OpenBlocks['ofSize'],
+  rows: number,
+  options: Pick<ChainDepthOptions, 'cost' | 'places'>,
+): Drafter => {
+  const depths = new ChainDepth({ ...options, most: rows - 1, nodes: (depth) => depth + 1, passes: () => 1 });
+  const whole = ofSize(rows);
+  let drafted = 0;
+  return {
+    by: whole.by,
+    rate: () => depths.best.rate,
+    async propose(sequence, most) {
+      const proposal = await ofSize(depths.best.depth + 1).propose(sequence, most);
+      drafted = proposal ? proposal.nodes - 1 : 0;
+      return proposal;
+    },
+    observe(outcome) {
+      if (drafted > 0) depths.add(drafted, outcome.path.length - 1);
+      drafted = 0;
+      whole.observe(outcome);
+    },
+  };
+};
 
 /** Rows of the largest block that this run's drafter can fill, the anchor counted; null: it is not loaded. */
 export const mostRows = ({ dflash, dspark }: RunContext['models'], role: BlockRole): number | null => {

@@ -38,7 +38,7 @@ export const treeDrafter = (
   const nodes = (depth: number) => nodesAt(shape, depth) + 1;
   const deepest = shape.shape === 'tree' ? cursor.deepest(shape.width) : MOST_PAYING;
   const most = Math.min(MOST_PAYING, deepest);
-  const paying = shape.depth === 0 ? new ChainDepth({ ...shape, most, nodes }) : null;
+  const paying = shape.depth === 0 ? new ChainDepth({ ...shape, most, nodes, passes: (depth) => depth }) : null;
   let drafted = 0;
   return {
     by: shape.by,
