@@ -6,10 +6,21 @@
 #   DATA   a folder with gsm8k-test.jsonl, humaneval.jsonl.gz, mt-bench.jsonl and spec-bench.jsonl
 #   MODEL  SmolLM2-135M-Instruct.Q4_1.gguf, or a folder with it alone
 #   OUT    a folder for what the commands print
+#   DSPARK if given, a DSpark drafter of the model: it is measured instead of the EAGLE-3 drafter that comes with Outrider
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 data=${DATA:?set DATA to a folder with the sets of prompts} model=${MODEL:?set MODEL to SmolLM2-135M-Instruct}
 out=${OUT:?set OUT to a folder} limit=${LIMIT:-10} sampled=${SAMPLED:-6} first=60
+if [ -n "${DSPARK:-}" ]; then
+  drafter=$DSPARK
+  greedy=dspark:block-size=3,combined,prompt-lookup
+  drawn=dspark:block-size=3,dspark:block-size=3:draft=greedy
+else
+  drafter=smollm2-eagle3
+  chain=eagle3:shape=chain:depth=0
+  greedy=$chain,eagle3:depth=0,combined,suffix-decoding
+  drawn=$chain,combined
+fi
 mkdir -p "$out/sampled"
 spread=$(mktemp)
 trap 'rm "$spread"' EXIT
@@ -23,13 +34,12 @@ bench() { # SET, then what to measure
     humaneval) prompts=("$data/humaneval.jsonl.gz" --offset $first) ;;
     mt-bench) prompts=("$spread") ;;
   esac
-  npm run -s outrider -- bench --json --seed 1 --model "$model" --drafter smollm2-eagle3 --max-tokens 80 --repeat 1 \
+  npm run -s outrider -- bench --json --seed 1 --model "$model" --drafter "$drafter" --max-tokens 80 --repeat 1 \
     --prompts "${prompts[@]}" "${@:2}"
 }
-chain=eagle3:shape=chain:depth=0
 for set in gsm8k math_reasoning humaneval translation mt-bench qa rag summarization; do
-  bench $set --limit "$limit" --stop-at-end --systems $chain,eagle3:depth=0,combined,suffix-decoding > "$out/$set.json"
+  bench $set --limit "$limit" --stop-at-end --systems $greedy > "$out/$set.json"
 done
 for set in gsm8k math_reasoning humaneval translation mt-bench qa rag summarization; do
-  bench $set --limit "$sampled" --temperature 1 --systems $chain,combined > "$out/sampled/$set.json"
+  bench $set --limit "$sampled" --temperature 1 --systems $drawn > "$out/sampled/$set.json"
 done
