@@ -230,6 +230,7 @@ const TABLES = {
   smollm2: published,
   'smollm2-speed': (facts) => speeds(facts, 'smollm2'),
   'smollm2-sampled': (facts) => speeds(facts, 'smollm2-sampled'),
+  'smollm2-dspark': (facts) => speeds(facts, 'smollm2-dspark'),
   'smollm2-rounds': (facts) => {
     const sets = setsOf(facts, 'smollm2');
     return markdown(['', ...systemsOf(sets).map((id) => titleOf(facts, id))], roundRows(sets));

@@ -28,6 +28,7 @@ import type {
 } from '../interface.ts';
 import { MOST_NODES } from '../limits.ts';
 import { tokenRingOf } from '../sampling/token-ring.ts';
+import { LikeliestDrafts } from './likeliest-drafts.ts';
 import { type Context, ContextCursor, type DrafterParts, TapDrafter } from './tap-drafter.ts';
 import { MOST_LEVELS, MOST_TREE, TreeGrower } from './tree-grower.ts';
 
@@ -36,6 +37,7 @@ export class Eagle3Drafter extends TapDrafter implements FeatureDrafter {
   /** The target's token for each entry of the drafter's vocabulary; of a reduced one known when the weights are loaded. */
   ids: readonly number[];
   readonly grower: TreeGrower;
+  readonly likeliest: LikeliestDrafts;
   /** Trees grown so far; only the last one is still on the device. */
   grown = 0;
 
@@ -48,10 +50,11 @@ export class Eagle3Drafter extends TapDrafter implements FeatureDrafter {
     const ids = reduced?.ids ?? arena.storage(vocabulary * 4, 'draft ids');
     if (!reduced) gpu.device.queue.writeBuffer(ids.buffer, 0, Uint32Array.from(this.ids));
     this.grower = new TreeGrower(this.network, arena, ids);
+    this.likeliest = new LikeliestDrafts(this.network, arena);
   }
 
   override async ready(): Promise<void> {
-    await Promise.all([super.ready(), this.grower.ready()]);
+    await Promise.all([super.ready(), this.grower.ready(), this.likeliest.ready()]);
   }
 
   async open(options: OpenDrafter = {}): Promise<FeatureCursor> {
@@ -69,6 +72,7 @@ export class Eagle3Drafter extends TapDrafter implements FeatureDrafter {
   override [Symbol.dispose](): void {
     super[Symbol.dispose]();
     this.grower.free();
+    this.likeliest.free();
   }
 }
 
@@ -97,7 +101,8 @@ class Eagle3Cursor extends ContextCursor implements FeatureCursor {
     const drawn: Drawn[] = [];
     let pass: Pass;
     do {
-      pass = this.#passAfter(drawn.map(({ token }) => token));
+      const drafts = drawn.map(({ token }) => token);
+      pass = this.#passAfter(drafts, 'all');
       drawn.push(pass.draw(0, sampling, this.length + 1 + drawn.length, sampling.temperature > 0));
     } while (drawn.length < depth);
     const distributions = drawn.flatMap(({ distribution }) => (distribution ? [distribution] : []));
@@ -114,10 +119,13 @@ class Eagle3Cursor extends ContextCursor implements FeatureCursor {
     more: (best: readonly Choice[]) => boolean,
   ): Promise<readonly (readonly Choice[])[]> {
     this.#begin(depth);
+    const { ids } = this.#drafter;
     const places: (readonly Choice[])[] = [];
     for (;;) {
-      const pass = this.#passAfter(places.map(([drafted]) => (drafted as Choice).token));
-      const [best] = (await pass.top([0], n)) as [readonly Choice[]];
+      const drafts = places.map(([drafted]) => (drafted as Choice).token);
+      this.#passAfter(drafts, 'unspread');
+      const found = await this.#drafter.likeliest.read(n);
+      const best = found.map((choice) => ({ ...choice, token: ids[choice.token] as number }));
       places.push(best);
       if (places.length === depth || !more(best)) return places;
     }
@@ -135,13 +143,13 @@ class Eagle3Cursor extends ContextCursor implements FeatureCursor {
     const [window] = windowsOf(network.architecture); // of its one layer
     const place = { base: length, position: length, scored: 0, feature: 0, window: window ?? 0 };
     grower.begin({ ...shape, ...named, ...place });
-    executor.run({ cache, rows: { from: 'stream', count: 1 }, logits: 'all' });
+    executor.run({ cache, rows: { from: 'stream', count: 1 }, logits: 'unspread' });
     grower.expand(1, 1);
     const bucket = BUCKETS.find((size) => size >= width) as Bucket;
     for (let level = 1; level < depth; level++) {
       grower.advance(level, bucket);
       const keys = length + level * width;
-      executor.run({ cache, rows: { from: 'device', count: bucket, keys }, logits: 'all' });
+      executor.run({ cache, rows: { from: 'device', count: bucket, keys }, logits: 'unspread' });
       grower.expand(level + 1, bucket);
     }
     grower.select();
@@ -179,17 +187,17 @@ class Eagle3Cursor extends ContextCursor implements FeatureCursor {
   }
 
   /** The pass that scores the token after these drafts of a chain. The one before it left its feature in the stream. */
-  #passAfter(drafts: readonly Token[]): Pass {
+  #passAfter(drafts: readonly Token[], logits: 'all' | 'unspread'): Pass {
     const { executor, network } = this.#drafter;
     const { length } = this;
     const { cache } = this.context;
-    if (drafts.length === 0) return executor.run({ cache, rows: { from: 'stream', count: 1 }, logits: 'all' });
+    if (drafts.length === 0) return executor.run({ cache, rows: { from: 'stream', count: 1 }, logits });
     const past = { prefix: length, start: length, own: 0 };
     const tokenRing = tokenRingOf(network.gpu);
     const { tokens, parents } = chain(drafts);
     const tree = { tokens: tokens.map((token) => tokenRing.name(token)), parents };
     const rows: RowsOf = (window) => treeRows(past, tree, window, tokens.length - 1, 1);
-    return executor.run({ cache, rows: { from: 'host', count: 1, rows }, logits: 'all' });
+    return executor.run({ cache, rows: { from: 'host', count: 1, rows }, logits });
   }
 
   /** Puts the last row's feature into row 0 of the stream. */

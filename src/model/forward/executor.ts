@@ -17,7 +17,7 @@ import { AdjustedText } from '../sampling/adjusted-text.ts';
 import { Sampler } from '../sampling/sampler.ts';
 import { Verifier } from '../sampling/verifier.ts';
 import { DeviceTreeRows } from './device-tree.ts';
-import { type Network, outputsOf, recordBody, recordHead } from './interpreter.ts';
+import { type Network, outputsOf, recordBody, recordHead, recordSpread } from './interpreter.ts';
 import { Pass, type PassTools } from './pass.ts';
 import type { PassRows, RowsOf } from './pass-rows.ts';
 import type { Span } from './rope-table.ts';
@@ -34,10 +34,11 @@ export interface PassDescription {
   readonly cache: Cache;
   readonly rows: PassRows;
   /**
-   * Which rows get logits. `last`: the last one alone, as row 0 of the results. `none`: passes may have the cache's
+   * Which rows get logits. `unspread`: all, but those of a reduced head stay as they are, in `scratch.logits` alone, so
+   * the pass draws nothing. `last`: the last one alone, as row 0 of the results. `none`: passes may have the cache's
    * `promptRows`.
    */
-  readonly logits: 'all' | 'last' | 'none';
+  readonly logits: 'all' | 'unspread' | 'last' | 'none';
   /** Replaces embedding and blocks: a drafter turns its target's taps into context with plans of its own. */
   readonly body?: ReadonlyMap<number, Plan>;
 }
@@ -56,6 +57,8 @@ export class Executor {
   readonly #heads = new Map<Bucket, Plan>();
   /** The same for one picked row; repeated, where the smallest pass has four. */
   readonly #picked = new Map<Bucket, Plan>();
+  /** What follows the head of a reduced vocabulary; empty elsewhere. */
+  readonly #spreads = new Map<Bucket, Plan>();
   #pass: Pass | null = null;
   /** The submission before the last one: `submitted` keeps two in flight. */
   #inFlight: Promise<unknown> = Promise.resolve();
@@ -68,14 +71,22 @@ export class Executor {
     this.#windows = windowsOf(architecture);
     this.shared = { moves: arena.storage(MOVE_BYTES, 'moves'), stream: scratch.stream };
     this.#tools = draws ? makeTools(network, arena, this.shared.moves, this.#windows) : null;
-    for (const bucket of BUCKETS) this.#heads.set(bucket, this.#head(bucket, false));
+    for (const bucket of BUCKETS) {
+      this.#heads.set(bucket, this.#head(bucket, false));
+      const spread = new Plan(gpu);
+      recordSpread(spread, network, bucket);
+      this.#spreads.set(bucket, spread);
+    }
     for (const bucket of [1, 4] as const) this.#picked.set(bucket, this.#head(bucket, true));
   }
 
   /** Compiles what does not depend on a cache. */
   async ready(): Promise<void> {
-    const plans = [...this.#heads.values(), ...this.#picked.values()].map((plan) => plan.ready());
-    await Promise.all([...plans, this.#tools?.treeRows.ready(), this.#prepare(this.#network.scratch.scores)]);
+    await Promise.all([
+      ...this.#plans.map((plan) => plan.ready()),
+      this.#tools?.treeRows.ready(),
+      this.#prepare(this.#network.scratch.scores),
+    ]);
   }
 
   /** Memory for drafts that are drawn at random: where their distributions are kept, and those that verify them. */
@@ -152,7 +163,7 @@ export class Executor {
       for (const { past, count } of trees) cache.wrote(past.start + past.own, count);
     }
     const { hidden } = this.#network.architecture.sizes;
-    this.#pass = new Pass(this.#gpu, this.#tools, {
+    this.#pass = new Pass(this.#gpu, logits === 'unspread' ? null : this.#tools, {
       logits: wide?.logits ?? scores,
       taps: wide?.taps ?? cache.taps,
       tapLayers: cache.options.tapLayers,
@@ -176,14 +187,19 @@ export class Executor {
 
   free(): void {
     this.#gpu.flush();
-    for (const plan of [...this.#heads.values(), ...this.#picked.values()]) plan.destroy();
+    for (const plan of this.#plans) plan.destroy();
     const { sampler, verifier, treeRows } = this.#tools ?? {};
     for (const tool of [verifier, treeRows, sampler]) tool?.free(); // the sampler frees what the verifier binds
+  }
+
+  get #plans(): readonly Plan[] {
+    return [this.#heads, this.#spreads, this.#picked].flatMap((plans) => [...plans.values()]);
   }
 
   #head(bucket: Bucket, picked: boolean): Plan {
     const plan = new Plan(this.#gpu);
     recordHead(plan, this.#network, bucket, picked);
+    if (picked) recordSpread(plan, this.#network, bucket);
     return plan;
   }
 
@@ -250,7 +266,9 @@ export class Executor {
 
   #runHead(logits: PassDescription['logits'], count: number, bucket: number): void {
     const { submission } = this.#gpu;
-    if (logits === 'all') submission.run(this.#heads.get(bucket as Bucket) as Plan, { keys: 0 });
+    if (logits === 'all' || logits === 'unspread')
+      submission.run(this.#heads.get(bucket as Bucket) as Plan, { keys: 0 });
+    if (logits === 'all') submission.run(this.#spreads.get(bucket as Bucket) as Plan, { keys: 0 });
     if (logits !== 'last') return;
     const { pickedIndices } = this.#network.scratch;
     submission.upload(pickedIndices, new Uint32Array(this.leastRows).fill(count - 1));

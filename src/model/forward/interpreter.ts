@@ -372,7 +372,7 @@ export const recordBody = (
 
 /** Final norm and logits of the stream's first rows, or of those that `pickedIndices` names. */
 export const recordHead = (plan: Plan, network: Network, bucket: Bucket, picked: boolean): void => {
-  const { architecture, weights, scratch, tuning, reduced } = network;
+  const { architecture, weights, scratch, tuning } = network;
   const width = architecture.sizes.hidden;
   const normed = rowsOf(scratch.normed, bucket);
   const input = rowsOf(picked ? scratch.picked : scratch.stream, bucket);
@@ -391,8 +391,16 @@ export const recordHead = (plan: Plan, network: Network, bucket: Bucket, picked:
   const shape = { rows: bucket, epilogue: 'store', scale, softCap } as const;
   const product = { input: normed, matrix: weights.head, output: logits, ...biased(weights.headBias) };
   matmul(plan, product, shape, tuning);
+};
+
+/** Logits of a reduced head over its target's vocabulary. */
+export const recordSpread = (
+  plan: Plan,
+  { architecture, weights, scratch, reduced }: Network,
+  bucket: Bucket,
+): void => {
   if (!reduced) return;
-  const scores = rowsOf(scratch.scores, bucket);
+  const [logits, scores] = [rowsOf(scratch.logits, bucket), rowsOf(scratch.scores, bucket)];
   const [partStride, stride] = [logits, scores].map(({ shape }) => shape.at(-1)) as [number, number];
   const uniforms = { first: 0, rows: bucket, vocabulary: outputsOf({ architecture, weights }), partStride, stride };
   spreadLogits(plan, { part: logits, index: reduced.index, logits: scores }, uniforms);
