@@ -126,7 +126,10 @@ const COMPILING = [
  * Tests that never open a device and replace no module: one process after the other takes them all, where a process for
  * each file starts for half a second and imports the same again.
  */
-const PURE = ['src/{base,decode,systems,text,trace,weights,widget}/**/*.test.ts', '{demo,.ci}/**/*.test.ts'];
+const PURE = [
+  'src/{base,decode,model/families,systems,text,trace,weights,widget}/**/*.test.ts',
+  '{demo,.ci}/**/*.test.ts',
+];
 
 const WITHOUT_DEVICE = { find: /^webgpu$/, replacement: join(import.meta.dirname, '.ci/without-device.mjs') };
 

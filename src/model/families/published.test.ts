@@ -1,22 +1,12 @@
-// The configs of published checkpoints are read: their fields, as far as they are more than the tests of families.test.ts
+// The configs of published checkpoints are read: their fields, as far as they are more than the tests of the families
 // have, and what becomes of them.
 import { describe, expect, test } from 'vitest';
-import type { OutriderError } from '../../base/errors.ts';
+import { type Json, message } from '../../testing/toys/family-configs.ts';
 import { type Architecture, type Attention, ropesOf, tensorSpecs } from '../architecture.ts';
 import { readArchitecture } from './families.ts';
 
-type Json = Record<string, unknown>;
-
 const attention = ({ blocks }: Architecture, layer: number): Attention => blocks[layer]?.mixer as Attention;
 const named = (architecture: string, rest: Json): Json => ({ architectures: [architecture], ...rest });
-const message = (config: Json): string => {
-  try {
-    readArchitecture(config);
-  } catch (error) {
-    return (error as OutriderError).message;
-  }
-  throw new Error('the config was accepted');
-};
 
 const GEMMA3_1B = named('Gemma3ForCausalLM', {
   attention_bias: false,
