@@ -93,6 +93,15 @@ test('a GGUF of the layer alone gives the same bits', async () => {
   expect((await drafted(gpu, tinyMtpGguf())).logits).toEqual((await drafted(gpu, source)).logits);
 });
 
+test('a file of the layer alone, given as the target, is refused by what it is and where to give it', async () => {
+  using checkpoint = await openCheckpoint(tinyMtpGguf());
+  await expect(loadModel(await testGpu(), checkpoint)).rejects.toMatchObject({
+    code: 'bad-checkpoint',
+    message: 'the checkpoint holds an MTP layer, and no other layer of its model',
+    hint: expect.stringContaining('load the model as `target`, and this as `mtp`'),
+  });
+});
+
 describe('refused', () => {
   const without = (name: string): TinyMtpOptions => ({ edit: (all) => all.delete(name) });
   const shared = { shape: [50, 32], values: new Float32Array(1600) };

@@ -63,6 +63,10 @@ const ignorable = (name: string, { head, names, otherParts = [] }: Architecture)
   (head === 'tied' && (name === 'lm_head.weight' || name === names.head)) ||
   otherParts.some((part) => name.startsWith(part));
 
+/** llama.cpp's converter writes the MTP layer of a model into a file of its own, on request with the embedding. */
+const isMtpAlone = (tensors: Checkpoint['tensors']): boolean =>
+  tensors.has('mtp.fc.weight') && ![...tensors.keys()].some((name) => /^(?!mtp\.).*\blayers\./.test(name));
+
 /** Compares a checkpoint's tensors with what the architecture needs; `extra` may be there too. */
 export const checkTensors = (
   architecture: Architecture,
@@ -74,6 +78,11 @@ export const checkTensors = (
     needed.add(checkpoint);
     const found = tensors.get(checkpoint);
     if (!found) {
+      if (!checkpoint.startsWith('mtp.') && isMtpAlone(tensors))
+        throw bad(
+          'the checkpoint holds an MTP layer, and no other layer of its model',
+          'The layer drafts for that model: load the model as `target`, and this as `mtp`.',
+        );
       const bare = tensors.has(checkpoint.replace(/^model\./, ''));
       const needs = `The ${architecture.family} family needs it.`;
       const body = 'It is the body of a model without its head, as models for embeddings are: it writes no text.';
