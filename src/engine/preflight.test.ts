@@ -6,6 +6,7 @@ import { tensorSpecs } from '../model/architecture.ts';
 import { readArchitecture } from '../model/families/families.ts';
 import { remote, remoteJudge } from '../remote/server.ts';
 import { testGpu } from '../testing/device/gpu.ts';
+import { serveFiles } from '../testing/servers/file-server.ts';
 import { tinyMtp } from '../testing/toys/tiny-mtp.ts';
 import type { ByteSource } from '../weights/files/byte-source.ts';
 import { folderSource } from '../weights/files/folder.ts';
@@ -100,6 +101,21 @@ test('a drafter in its target’s files adds its own memory, and nothing to down
   expect(models.mtp).toMatchObject({ family: 'qwen3_5_mtp' });
   expect(layer?.weights).toBeGreaterThan(0.1 * (own?.weights ?? 0));
   expect((layer?.weights ?? 0) + (layer?.scratch ?? 0)).toBeLessThanOrEqual(models.mtp?.bytes ?? 0);
+});
+
+test('of a target whose files also draft, the headers are fetched once, in whatever order both are named', async () => {
+  const { source } = tinyMtp();
+  await using server = await serveFiles(
+    Object.fromEntries([...source.files].map(([name, bytes]) => [`tiny/${name}`, bytes])),
+  );
+  const target = { kind: 'url', url: `${server.address}tiny/` } as const;
+  const alone = await engine.preflight({ target });
+  const requests = server.requests.splice(0).map(({ path }) => path);
+  expect(requests).toContain('tiny/model.safetensors');
+  const both = await engine.preflight({ mtp: 'built-in', target });
+  expect(server.requests.map(({ path }) => path)).toEqual(requests);
+  expect(both.parts.map(({ role }) => role)).toEqual(['target', 'mtp']);
+  expect(both.download).toBe(alone.download);
 });
 
 test('what is on other machines takes nothing here', async () => {

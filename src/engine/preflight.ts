@@ -203,6 +203,12 @@ const holdMemory = (
   };
 };
 
+/** As in a load: drafters are read with its sizes. */
+const targetFirst = (sources: ModelSources): readonly (readonly [ModelRole, ModelSources['target']])[] => {
+  const all = Object.entries(sources) as [ModelRole, ModelSources['target']][];
+  return all.toSorted(([a], [b]) => Number(b === 'target') - Number(a === 'target'));
+};
+
 /** A digest is checked over a whole file, and headers are all that is read here. */
 const unchecked = <From extends object>(from: From): From => ('digests' in from ? { ...from, digests: {} } : from);
 
@@ -216,9 +222,19 @@ export const preflight = async (
   const request = requestOf(gpu, options);
   const parts: PreflightPart[] = [];
   const opened: Opened[] = [];
-  for (const [role, given] of Object.entries(sources) as [ModelRole, ModelSources['target']][]) {
+  const add = (one: Opened): void => {
+    opened.push(one);
+    parts.push(weigh(one, request, precisionOf(one.role, options)));
+  };
+  for (const [role, given] of targetFirst(sources)) {
     checkAborted(signal);
     if (!given || isFar(given)) continue;
+    const [target] = opened;
+    if (role === 'mtp' && given === sources.target && target) {
+      const { checkpoint } = target; // built in: its headers have been read, and its bytes are counted
+      add({ role, checkpoint, download: 0, architecture: readAs(role, checkpoint, opened) });
+      continue;
+    }
     const from = unchecked(registry.resolve(given));
     if ('model' in from) {
       parts.push({ ...nothing(role, from.name), weights: from.model.bytes });
@@ -232,10 +248,7 @@ export const preflight = async (
         return;
       }
       using checkpoint = await openCheckpoint({ kind: 'folder', files }, { signal });
-      const download = role === 'mtp' && given === sources.target ? 0 : checkpoint.bytes; // built in
-      const one = { role, checkpoint, download, architecture: readAs(role, checkpoint, opened) };
-      opened.push(one);
-      parts.push(weigh(one, request, precisionOf(role, options)));
+      add({ role, checkpoint, download: checkpoint.bytes, architecture: readAs(role, checkpoint, opened) });
     });
   }
   const { maxBufferSize, maxStorageBufferBindingSize } = gpu.device.limits;
