@@ -16,7 +16,16 @@ import type { TraceEvent } from '../src/trace/index.ts';
 import { firstChoice, kindOf, markBundled, startModels, unmarkBundled, wholeFamily } from './models/bundled-models.ts';
 import type { ModelPick } from './models/catalogue-view.ts';
 import { MemberChoice } from './models/ensemble-members.ts';
-import { type Choice, Family, isAlso, type ModelNames, mayBeOnnx, namesOf, roleName } from './models/family.ts';
+import {
+  type Choice,
+  Family,
+  isAlso,
+  type ModelNames,
+  mayBeOnnx,
+  namesOf,
+  OWN_MTP_LAYER,
+  roleName,
+} from './models/family.ts';
 import { FitView } from './models/fit-view.ts';
 import { JudgeChoice } from './models/judge-choice.ts';
 import { LoadingView } from './models/loading-view.ts';
@@ -98,7 +107,7 @@ export class Session {
   readonly #fit = new FitView();
   readonly panel = new ModelsPanel({
     load: (pick) => this.choose(pick),
-    add: (role, choice) => void this.#chosen(choice, role),
+    add: (role, choice) => void this.#chosen(choice, role, choice === OWN_MTP_LAYER ? { system: 'mtp' } : ALONE),
     loadBundled: () => void this.#chosen(wholeFamily(), 'target'),
     openForm: (role) => this.own.open(role),
     memory: () =>
@@ -173,7 +182,7 @@ export class Session {
   }
 
   /** What the engine told of the target that is loaded. */
-  loadedTarget: Pick<ModelInfo, 'family' | 'bytes' | 'context' | 'text'> | null = null;
+  loadedTarget: Pick<ModelInfo, 'family' | 'bytes' | 'context' | 'text' | 'mtp'> | null = null;
 
   /** A model without a chat template continues the text: each message but an answer starts a paragraph of its own. */
   promptOf(messages: readonly ChatMessage[]): RunRequest['prompt'] {
@@ -197,7 +206,7 @@ export class Session {
     };
     this.#preflight?.abort(); // what is chosen last counts
     this.#preflight = null;
-    const own = typeof choice.source !== 'string';
+    const own = choice === OWN_MTP_LAYER || typeof choice.source !== 'string';
     const form = element('by-address', HTMLFormElement);
     const near = asked && form.checkVisibility() ? form : element('models-form', HTMLElement); // a file may be dropped
     this.#form = own ? near : undefined;
@@ -211,6 +220,7 @@ export class Session {
     }
     this.#roles = this.#roles.filter((each) => each !== role);
     this.systems.offer(this.#family);
+    if (system) this.systems.prefer(system);
     this.#showChoices();
     return this.#load([role], choice.label);
   }
@@ -263,16 +273,18 @@ export class Session {
     this.#judges.show(this.systems.system, this.#family);
   }
 
-  /** What the systems that cannot run need. Only Qwen3.5 has an MTP layer. */
+  /** What the systems that cannot run need. Only Qwen3.5 has an MTP layer, in its own files or in one of the layer alone. */
   #offerModels(): void {
     const missing = new Set(SYSTEMS.flatMap((system) => this.#family.missing(system)));
-    if (this.loadedTarget?.family !== 'qwen3_5') missing.delete('mtp');
-    void this.panel.offer(this.#family.target, [...missing]);
+    const { family, mtp = false } = this.loadedTarget ?? {};
+    if (family !== 'qwen3_5') missing.delete('mtp');
+    void this.panel.offer(this.#family.target, [...missing], mtp);
   }
 
   /** A new target has its own drafters, or none. */
   #targetChanged(): Promise<void> {
     this.#roles = [];
+    this.loadedTarget = null;
     markBundled(this.#family.target);
     this.panel.leave();
     this.systems.offer(this.#family);

@@ -7,6 +7,7 @@ import { expect, type Page, test } from '@playwright/test';
 import { tensorSpecs } from '../src/model/architecture.ts';
 import { readArchitecture } from '../src/model/families/families.ts';
 import { serveCompletions } from '../src/testing/servers/completions-server.ts';
+import { tinyMtp } from '../src/testing/toys/tiny-mtp.ts';
 import { advanced, finished, open, ready } from './demo.ts';
 import { root, WatchedServer } from './server.ts';
 
@@ -218,6 +219,25 @@ test.describe('one page, one model after another', () => {
     await page.getByRole('button', { name: 'Answer' }).click();
     await finished(page);
     await expect(page.locator('#answer .drafted').first()).toBeVisible();
+  });
+
+  test('a target whose files hold an MTP layer drafts for itself, by one button', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'outrider-mtp-'));
+    try {
+      for (const [name, bytes] of tinyMtp().source.files) writeFileSync(join(folder, name), bytes);
+      await using server = new WatchedServer(folder);
+      const address = await server.listen();
+      await byAddress(page, 'target', address);
+      const phase = page.locator('#phase');
+      await expect(phase).toHaveText(`Ready: ${new URL(address).host}`, { timeout: 240_000 });
+      await button(page, 'Use the model’s own MTP layer').click();
+      await expect(fit(page).getByRole('row')).toHaveText([/^\s*Model/, /^Target/, /^MTP layer0\.0 MB/, /^Total/]);
+      await expect(phase).toHaveText(`Ready: ${new URL(address).host}, MTP layer`, { timeout: 240_000 });
+      await expect(page.getByRole('combobox', { name: 'Decoding', exact: true })).toHaveValue('mtp');
+      await expect(button(page, 'Use the model’s own MTP layer')).toHaveCount(0);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
   test('while a model loads, asking for another leaves Cancel to the load', async () => {

@@ -27,6 +27,9 @@ export const publishedChoice = (
   address: string,
 ): Choice => (bundled ? { label: title, source: id } : choiceAt(address, title));
 
+/** The layer of the target's own files that drafts for it. */
+export const OWN_MTP_LAYER: Choice = { label: 'the model’s own MTP layer', source: 'built-in' };
+
 type AlsoRole = `also-${number}`;
 
 const ROLE_NAMES: Readonly<Record<Exclude<ModelRole | Role, AlsoRole>, string>> = {

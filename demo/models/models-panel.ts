@@ -4,8 +4,8 @@ import type { CatalogueEntry } from '../../src/catalogue/catalogue.ts';
 import type { Loaded, ModelRole } from '../../src/index.ts';
 import { element, make, megabytes, size } from '../shared/elements.ts';
 import type { CatalogueView, Memory, ModelPick } from './catalogue-view.ts';
-import { type Choice, choiceAt, publishedChoice } from './family.ts';
-import { type OfferActions, OffersView, type Published } from './offers-view.ts';
+import { type Choice, choiceAt, OWN_MTP_LAYER, publishedChoice, roleName } from './family.ts';
+import { type OfferActions, OffersView, type Partner } from './offers-view.ts';
 import { type Remembered, remember, remembered } from './remembered-model.ts';
 
 interface Actions extends OfferActions {
@@ -56,19 +56,22 @@ export class ModelsPanel {
     if (from?.kind === 'entry') this.#entry = (await catalogue()).catalogueEntry(from.id) ?? null;
   }
 
-  /** Offers what systems lack with this target. */
-  async offer(target: Choice, absent: readonly ModelRole[]): Promise<void> {
+  /** Offers what systems lack with this target. `mtp`: its files also hold an MTP layer. */
+  async offer(target: Choice, absent: readonly ModelRole[], mtp: boolean): Promise<void> {
     const entry = this.#entry;
-    this.#offers.show(target, absent, entry ? await this.#publishedFor(entry, absent) : []);
+    const own: readonly Partner[] =
+      mtp && absent.includes('mtp') ? [{ role: 'mtp', choice: OWN_MTP_LAYER, text: `Use ${OWN_MTP_LAYER.label}` }] : [];
+    this.#offers.show(target, absent, [...own, ...(entry ? await this.#publishedFor(entry, absent) : [])]);
   }
 
-  async #publishedFor({ partners }: CatalogueEntry, absent: readonly ModelRole[]): Promise<readonly Published[]> {
+  async #publishedFor({ partners }: CatalogueEntry, absent: readonly ModelRole[]): Promise<readonly Partner[]> {
     const { catalogueAddress, catalogueEntry } = await catalogue();
     return partners.flatMap(({ role, id }) => {
       const partner = absent.includes(role) && catalogueEntry(id);
       if (!partner) return [];
       const takes = partner.files[0] ? size(partner.files[0].megabytes * 1e6) : 'size not known';
-      return [{ role, choice: publishedChoice(partner, catalogueAddress(partner)), size: takes }];
+      const choice = publishedChoice(partner, catalogueAddress(partner));
+      return [{ role, choice, text: `${roleName(role)}: ${choice.label}, ${takes}` }];
     });
   }
 

@@ -1,16 +1,16 @@
-// Offers of models to the systems that cannot run with this target: models that were published for it, the bundled
-// target, whose partners come with the page, or a model of the visitor's own.
+// Offers of models to the systems that cannot run with this target: its own MTP layer, models that were published for
+// it, the bundled target, whose partners come with the page, or a model of the visitor's own.
 import { BUNDLED_PARTNERS, type ModelRole } from '../../src/index.ts';
 import { element, make } from '../shared/elements.ts';
 import { BUNDLED } from './bundled-models.ts';
 import { type Choice, roleName } from './family.ts';
 
-/** A model that was published for the target. */
-export interface Published {
+/** A model that goes with the target. */
+export interface Partner {
   readonly role: ModelRole;
   readonly choice: Choice;
-  /** “292 MB” */
-  readonly size: string;
+  /** Of its button. */
+  readonly text: string;
 }
 
 export interface OfferActions {
@@ -32,20 +32,18 @@ export class OffersView {
   }
 
   /** `absent`: the roles that some system needs and that nothing fills. */
-  show(target: Choice, absent: readonly ModelRole[], published: readonly Published[]): void {
+  show(target: Choice, absent: readonly ModelRole[], partners: readonly Partner[]): void {
     const { add, loadBundled, openForm } = this.#actions;
-    const own = absent.filter((role) => !published.some((each) => each.role === role));
+    const own = absent.filter((role) => !partners.some((each) => each.role === role));
     const bundled = typeof target.source === 'string' && own.some((role) => BUNDLED_PARTNERS[WHOLE.name]?.[role]);
     const [first] = own;
     // A model that is one press away stands below the system's summary; a form for one's own is for experts.
-    if (published.length > 0 || bundled) element('about', HTMLElement).after(this.#line);
+    if (partners.length > 0 || bundled) element('about', HTMLElement).after(this.#line);
     else element('advanced', HTMLElement).append(this.#line);
     this.#line.hidden = absent.length === 0;
     this.#line.replaceChildren(
       'Systems in grey need another model:',
-      ...published.map(({ role, choice, size }) =>
-        this.#button(`${roleName(role)}: ${choice.label}, ${size}`, () => add(role, choice)),
-      ),
+      ...partners.map(({ role, choice, text }) => this.#button(text, () => add(role, choice))),
       ...(bundled
         ? [this.#button(`The bundled target, ${(WHOLE.weights / 1e6).toFixed(1)} M weights`, loadBundled)]
         : []),

@@ -129,6 +129,8 @@ export interface ModelInfo {
   readonly text: 'none' | 'raw' | 'chat';
   /** False when this device scores a row alone differently than among others: its passes are padded, and slower. */
   readonly batchInvariant?: boolean;
+  /** Its files also hold an MTP layer, which drafts for it: `load({ target, mtp: 'built-in' })`. Absent: they do not. */
+  readonly mtp?: true;
   /** What its load took. Absent for drafters and judges. */
   readonly times?: ModelLoadTimes;
 }
@@ -488,6 +490,7 @@ const describeModel = ({ name, model, ...loaded }: LoadedModel | LoadedDrafter |
   const tokenizer = 'tokenizer' in loaded ? loaded.tokenizer : null;
   const text = tokenizer ? (tokenizer.hasChatTemplate ? 'chat' : 'raw') : 'none';
   const own = 'vocabulary' in model ? { vocabulary: model.vocabulary, batchInvariant: model.batchInvariant } : null;
+  const mtp = 'mtp' in loaded && loaded.mtp ? ({ mtp: true } as const) : null;
   const times = 'times' in loaded && loaded.times ? { times: loaded.times } : null;
-  return { name, family, context, bytes, text, ...own, ...times };
+  return { name, family, context, bytes, text, ...own, ...mtp, ...times };
 };

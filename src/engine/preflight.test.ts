@@ -99,6 +99,7 @@ test('a drafter in its target’s files adds its own memory, and nothing to down
   expect(layer).toMatchObject({ role: 'mtp', family: 'qwen3_5_mtp', download: 0 });
   const { models } = await engine.load({ target, mtp: 'built-in' });
   expect(models.mtp).toMatchObject({ family: 'qwen3_5_mtp' });
+  expect(models.target?.mtp).toBe(true);
   expect(layer?.weights).toBeGreaterThan(0.1 * (own?.weights ?? 0));
   expect((layer?.weights ?? 0) + (layer?.scratch ?? 0)).toBeLessThanOrEqual(models.mtp?.bytes ?? 0);
 });
@@ -116,6 +117,16 @@ test('of a target whose files also draft, the headers are fetched once, in whate
   expect(server.requests.map(({ path }) => path)).toEqual(requests);
   expect(both.parts.map(({ role }) => role)).toEqual(['target', 'mtp']);
   expect(both.download).toBe(alone.download);
+});
+
+test('a target whose files have no MTP layer does not say that it has one', async () => {
+  const { source } = tinyMtp({
+    edit(all) {
+      for (const name of [...all.keys()]) if (name.startsWith('mtp.')) all.delete(name);
+    },
+  });
+  const { models } = await engine.load({ target: source });
+  expect(models.target).not.toHaveProperty('mtp');
 });
 
 test('what is on other machines takes nothing here', async () => {

@@ -1,6 +1,7 @@
 // Loads a language model: the checkpoint's headers, its tokenizer, its weights streamed to the device. A load that
 // fails or is aborted frees what it took.
 import type { Gpu } from '../../gpu/device.ts';
+import { hasMtp } from '../../model/families/families.ts';
 import { loadModel } from '../../model/load/load-model.ts';
 import { loadTokenizer, type Tokenizer } from '../../text/tokenizer.ts';
 import type { Source } from '../../weights/open.ts';
@@ -32,6 +33,7 @@ const load = async (gpu: Gpu, source: Source, options: LoadSourceOptions): Promi
     model,
     tokenizer,
     stopTokens: stopTokens(checkpoint.config, tokenizer),
+    mtp: hasMtp(checkpoint),
     times: { ...model.loadTimes, tokenizer: tokenized - opened, total: performance.now() - began },
     sidecar: openSidecar(source, checkpoint.version, store),
   };

@@ -20,6 +20,8 @@ export interface LoadedModel {
   readonly model: LanguageModel;
   readonly tokenizer: Tokenizer | null;
   readonly stopTokens: readonly number[];
+  /** Its files also hold an MTP layer, which drafts for it. */
+  readonly mtp?: boolean;
   /** What the load took, in milliseconds. */
   readonly times?: ModelLoadTimes;
   /** Files that belong to the model and are no part of its checkpoint. */

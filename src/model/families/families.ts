@@ -210,11 +210,17 @@ export const readArchitecture = (json: Json, tensors: Names = new Set<string>())
   throw unsupported(name, MODELS, '');
 };
 
+const MTP = 'mtp.fc.weight';
+
+/** Whether the checkpoint of a language model also holds a layer that drafts for it. */
+export const hasMtp = ({ config, tensors }: { readonly config: Json; readonly tensors: Names }): boolean =>
+  readerIn(WITH_MTP, named(config)) !== undefined && tensors.has(MTP);
+
 /** Some converters leave the layer out, and its fields in. */
 const refuseWithoutMtp = (tensors: Names): void => {
   if (tensors.has('mtp.embed_tokens.weight') || tensors.has('mtp.lm_head.weight'))
     throw bad('the MTP layer has an embedding or a head of its own, which is not supported');
-  if (!tensors.has('mtp.fc.weight'))
+  if (!tensors.has(MTP))
     throw bad(
       'the checkpoint has no MTP layer, so it does not draft for itself',
       'Not every file of a Qwen3.5 has it: choose one whose name says MTP, or another decoding system.',
