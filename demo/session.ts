@@ -90,8 +90,8 @@ export class Session {
   readonly #onnx = element('onnx', HTMLSelectElement);
   readonly #listener: Listener;
   readonly own: OwnModels;
-  /** Name of the GPU. */
-  device = '';
+  /** Name of the GPU; null: not known yet. Firefox names none. */
+  #device: string | null = null;
   /** This browser has no WebGPU: nothing can be loaded. */
   withoutWebGpu = false;
   #family: Family;
@@ -137,6 +137,11 @@ export class Session {
   /** Loads a published model and what drafts for it. */
   choose({ target, partner, system, remember }: ModelPick): void {
     void this.#chosen(target, 'target', { partner, system, remember });
+  }
+
+  /** Name of the GPU. */
+  get device(): string {
+    return this.#device ?? '';
   }
 
   /** Names of the loaded models, by role. */
@@ -317,6 +322,14 @@ export class Session {
     this.#calibration.show(this.systems.system.calibrated === true && this.#roles.includes('draft'));
   }
 
+  /** The device shows before the first models are downloaded: an estimate opens it, and a load of no models tells it. */
+  async #findDevice(signal: AbortSignal): Promise<void> {
+    await this.engine.preflight({}, { signal });
+    const none = await this.engine.load({}, { signal });
+    this.#device = nameOf(none);
+    say('device', deviceOf(none));
+  }
+
   /** Stops the current run and cancels an earlier load. Models that are loaded and still wanted stay. */
   async #load(added: readonly ModelRole[], label: string): Promise<void> {
     this.#interrupt.abort();
@@ -333,6 +346,8 @@ export class Session {
     this.#roles = Object.keys(sources) as ModelRole[];
     const began = performance.now();
     try {
+      if (this.#device === null) await this.#findDevice(signal);
+      if (this.#loadAbort !== abort) return;
       const onProgress: NonNullable<LoadOptions['onProgress']> = (progress) => {
         if (this.#loadAbort === abort) this.#loading.show(progress); // the bar is that of the newest load
       };
@@ -351,7 +366,7 @@ export class Session {
       const cache = this.#cache === 'f32' ? '' : `, with ${cacheName(this.#cache)}`;
       this.#loading.finish(`Ready: ${names.join(', ')}${cache}`, true);
       say('device', describe(loaded, this.#family.target, (performance.now() - began) / 1000));
-      this.device = nameOf(loaded);
+      this.#device = nameOf(loaded);
       this.#names = namesOf(loaded);
       this.loadedTarget = loaded.models.target ?? null;
       this.systems.fit(loaded);

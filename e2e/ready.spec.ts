@@ -1,6 +1,14 @@
-// How soon a model is ready on a page that is opened for the first time.
+// How soon a model is ready on a page that is opened for the first time, and what shows until then.
 import { expect, test } from '@playwright/test';
 import { ALONE, history, loaded, slowness } from './demo.ts';
+
+test('the device shows while its models are still downloaded', async ({ page }) => {
+  await page.route('**/models/**', () => {}); // never answered
+  await page.goto('/');
+  await expect(page.locator('#device')).toContainText(/swiftshader/i);
+  await expect(page.locator('#phase')).toHaveText(/^Opening/);
+  await expect(page.locator('#lamp')).toHaveAttribute('data-state', 'busy');
+});
 
 test('a model is ready within 8 seconds of a quiet machine', ALONE, async ({ browser }) => {
   const page = await browser.newPage();
