@@ -131,7 +131,9 @@ export const writeDocuments = (out) => {
     mkdirSync(dirname(join(out, file)), { recursive: true });
     copyFileSync(join(root, file), join(out, file));
   }
-  const styles = ['colours', 'document'].map((name) => readFileSync(join(root, `demo/shared/${name}.css`), 'utf8'));
+  const styles = ['colours', 'every-page', 'document'].map((name) =>
+    readFileSync(join(root, `demo/shared/${name}.css`), 'utf8'),
+  );
   writeFileSync(join(out, 'document.css'), styles.join('\n'));
   copyFileSync(join(root, 'demo/shared/logo.svg'), join(out, 'logo.svg'));
 };
