@@ -17,7 +17,7 @@ test.beforeAll(async ({ browser }) => {
 test.afterAll(() => page.close());
 
 test('one button is the primary one; sampling, traces and all knobs but one are a click deeper', async () => {
-  await expect(page.locator('#race button.primary:visible, .stage button.primary:visible')).toHaveCount(1);
+  await expect(page.locator(':is(.stage, #race, .race-more) button.primary:visible')).toHaveCount(1);
   for (const name of ['Open trace', 'Save', 'Share']) await expect(page.getByRole('button', { name })).toBeHidden();
   for (const label of ['Temperature', 'Plain decoding where drafting loses time'])
     await expect(page.getByLabel(label, { exact: true })).toBeHidden();

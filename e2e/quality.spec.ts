@@ -63,6 +63,9 @@ const setTheme = (page: Page, theme: string): Promise<void> =>
     await Promise.allSettled(transitions.map(({ finished }) => finished));
   }, theme);
 
+/** What the focus can go to. */
+const USABLE = 'a[href], button, input, select, textarea, summary, [tabindex="0"]';
+
 /** What a theme decides. Everything else is the same in both. */
 const OF_COLOURS = ['color-contrast', 'link-in-text-block'];
 
@@ -163,13 +166,12 @@ const checkPage = ({ name, path, still }: (typeof TABS)[number]): void =>
       }
       expect(walk.filter(({ seen }) => !seen)).toEqual([]);
       // One radio button of a group and one tab are tab stops; arrow keys reach the others.
-      const missed = await page.evaluate(() => {
-        const usable = 'a[href], button, input, select, textarea, summary, [tabindex="0"]';
+      const missed = await page.evaluate((usable) => {
         return [...document.querySelectorAll<HTMLElement>(usable)]
           .filter((one) => one.checkVisibility({ visibilityProperty: true }) && !one.matches(':disabled'))
           .filter((one) => one.tabIndex >= 0 && one.dataset.walked !== 'yes' && one.getAttribute('type') !== 'radio')
           .map((one) => one.id || one.outerHTML.slice(0, 80));
-      });
+      }, USABLE);
       expect(missed).toEqual([]);
       expect(walk.length).toBeGreaterThan(5);
       await expect(page.locator(`${await page.locator('a.skip').getAttribute('href')}`)).toBeVisible();
@@ -192,6 +194,29 @@ const checkPage = ({ name, path, still }: (typeof TABS)[number]): void =>
   });
 
 for (const each of TABS) checkPage(each);
+
+test('on a phone the focus goes from card to card as they are seen, in every tab', async ({ browser }) => {
+  for (const { name, path, still } of TABS) {
+    const { page } = await openPage(browser, path);
+    await still(page);
+    await expect(page.locator(`#${name} .card`).first()).toBeVisible();
+    await page.setViewportSize({ width: 360, height: 900 });
+    const cards = await page.evaluate((usable) => {
+      const stops = [...document.querySelectorAll<HTMLElement>(usable)].filter(
+        (one) => one.checkVisibility({ visibilityProperty: true }) && one.tabIndex >= 0,
+      );
+      const named = stops.flatMap((stop) => stop.closest('main .card') ?? []);
+      return [...new Set(named)].map((card) => ({
+        title: card.getAttribute('aria-labelledby') ?? card.ariaLabel,
+        top: card.getBoundingClientRect().top,
+      }));
+    }, USABLE);
+    const titles = (all: typeof cards) => all.map(({ title }) => title);
+    expect(titles(cards), name).toEqual(titles(cards.toSorted((a, b) => a.top - b.top)));
+    expect(titles(cards), name).toContain('models-title');
+    expect(cards.length, name).toBeGreaterThan(2);
+  }
+});
 
 test('with forced colours the chosen tab is marked, and bars keep theirs', async ({ browser }) => {
   const context = await browser.newContext({ forcedColors: 'active' });
