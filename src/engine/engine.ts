@@ -100,7 +100,7 @@ export interface EngineOptions {
 
 /** What is loaded and what can run with it, as plain data. */
 export interface Loaded {
-  /** Null where no model needs a GPU. A browser may leave the texts empty. `software`: the CPU does the work. */
+  /** Null until a load or a preflight needed a GPU. A browser may leave the texts empty. `software`: the CPU does the work. */
   readonly adapter: {
     readonly vendor: string;
     readonly architecture: string;
