@@ -63,7 +63,7 @@ const titleOf = (path) => /^# (.*)/m.exec(readFileSync(join(root, path), 'utf8')
 /** The pages of the guide in reading order. */
 const GUIDE = {
   Start: ['getting-started', 'own-models', 'troubleshooting'],
-  Use: ['systems', 'constraints', 'tools', 'parameters', 'widget'],
+  Use: ['systems', 'comparing', 'constraints', 'tools', 'parameters', 'widget', 'teaching'],
   Reference: ['interfaces', 'output', 'widget-reference'],
 };
 
