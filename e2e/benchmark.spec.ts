@@ -91,7 +91,7 @@ test('the device is measured; Quick measures three systems on whole answers, and
   expect((await lines()).some(([line]) => /^Row [23] of 3, about \d+ (s|min) left$/.test(line ?? ''))).toBe(true);
   await expect(page.locator('#left')).toBeEmpty();
   await expect(page.locator('#cost')).toBeHidden(); // all three are exact
-  await page.getByText('Choose yourself').click();
+  await page.getByText('Custom plan').click();
   await expect(page.getByLabel('Prompt limit')).toHaveValue('3');
   await expect(page.getByRole('checkbox', { name: 'DFlash' })).toBeChecked();
   await expect(page.getByRole('checkbox', { name: /^Measure the device first/ })).not.toBeChecked();

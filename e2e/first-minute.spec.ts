@@ -116,7 +116,7 @@ test('the element next to its two lines is live, and no model is fetched for it'
   await widget.getByRole('button', { name: 'Play' }).click();
   await expect(widget).toContainText('The answer is 52.');
   expect(fetched.length).toBe(before);
-  await page.getByRole('button', { name: 'Ask the live one' }).click();
+  await page.getByRole('button', { name: 'Ask it yourself' }).click();
   await expect(widget.getByRole('textbox', { name: 'Message' })).toBeFocused();
   await expect(widget.getByRole('button', { name: 'Send' })).toBeVisible();
 });

@@ -101,7 +101,7 @@ test('Step goes from phase to phase, forward and back, and says what happens', a
     ['correct', /^Round 1, correct\. Reject: /],
     ['guess', /^Round 2, guess\. Draft: /],
   ] as const) {
-    await page.getByRole('button', { name: 'Step on' }).press('Enter');
+    await page.getByRole('button', { name: 'Step forward' }).press('Enter');
     expect(await name()).toBe(phase);
     await expect(says).toHaveText(said);
   }

@@ -68,7 +68,7 @@ test('the configurator: each choice is an attribute of the element next to it an
   await page.getByLabel('Decoding', { exact: true }).selectOption('draft-model');
   await page.getByLabel('Theme', { exact: true }).selectOption('dark');
   await page.getByLabel('Title', { exact: true }).fill('A “tutor” & more');
-  await page.getByLabel('Most tokens').fill('50');
+  await page.getByLabel('Token limit').fill('50');
   await page.getByLabel('Show rejected drafts').check();
   await page.getByLabel('Constraint', { exact: true }).selectOption('choice');
   const wanted = { model: 'mid', system: 'draft-model', theme: 'dark', label: 'A “tutor” & more', 'max-tokens': '50' };

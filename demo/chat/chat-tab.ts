@@ -129,7 +129,7 @@ export class ChatTab {
     const loaded = this.#ready && loadedTarget ? { ...loadedTarget, choice: target } : null;
     const absent = this.#session.withoutWebGpu
       ? 'Chat needs WebGPU, which this browser does not offer. Race and Inspect play recordings of the real engine.'
-      : 'No model is loaded yet. What is being loaded is shown under Model.';
+      : 'No model is loaded yet. Model shows what is being loaded.';
     this.#welcome = welcome(loaded ?? absent, systems.system.title, {
       ask: (text) => {
         this.#box.value = text;

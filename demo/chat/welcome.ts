@@ -101,7 +101,7 @@ export const welcome = (loaded: Loaded | string, system: string, actions: Action
   ];
   const raw = text === 'raw';
   const examples = bundled ? PROBLEMS : raw ? BEGINNINGS : GENERAL;
-  const decoding = `Answers are decoded with “${system}”. Another system is chosen under Decoding.`;
+  const decoding = `Answers are decoded with “${system}”. Choose another system under Decoding.`;
   root.append(
     make('h3', {}, titled(choice.label)),
     make('p', { className: 'muted' }, facts.join(' · ')),

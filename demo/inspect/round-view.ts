@@ -53,7 +53,7 @@ const MOST_ALTERNATIVES = 2;
 /** Headings with what they mean. */
 const HEADINGS = [
   ['Position', 'Position after the last committed token. Drafts of one position are branches of a tree.'],
-  ['Token', 'A word, a part of a word or a sign. ␣ is a space, ↵ a line end, ∎ the end of the answer.'],
+  ['Token', 'A word, a part of a word or punctuation. ␣ is a space, ↵ a line end, ∎ the end of the answer.'],
   ['Status', 'What the target decided.'],
   ['Drafter gives', 'Probability of the token by the drafter.'],
   ['Target gives', 'Probability of the token by the target.'],

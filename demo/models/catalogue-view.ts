@@ -31,7 +31,7 @@ const billions = (parameters: number): string =>
 const KNOWN = {
   weights: 'we ran these weights',
   config: 'we read its config, and have not run its weights',
-  name: 'known by its name alone',
+  name: 'we know only its name',
 } as const;
 
 /** Keys and values, scratch and the page itself come on top of the weights. */

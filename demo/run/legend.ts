@@ -18,7 +18,7 @@ interface Mark {
 const REJECTED: Mark = {
   className: 'rejected',
   text: 'draft, rejected',
-  about: 'Drafted and refused by the target: no part of the answer',
+  about: 'Drafted and rejected by the target: not part of the answer',
 };
 
 const DRAFTS: readonly Mark[] = [

@@ -12,7 +12,7 @@ export const GUESS_CAPTIONS: readonly Caption[] = [
   [
     'correct',
     'after a rejection',
-    'Reject: the first wrong guess and all after it go. The same pass gives the target’s own token in its place.',
+    'Reject: the first wrong guess and all after it are dropped. The same pass gives the target’s own token instead.',
   ],
 ];
 
@@ -23,13 +23,13 @@ export const VOTE_CAPTIONS: readonly Caption[] = [
   [
     'replace',
     'after a rejection',
-    'Reject: the first other token and all after it go. The models’ common choice takes its place.',
+    'Reject: the first wrong token and all after it are dropped. The models’ choice replaces it.',
   ],
 ];
 
 export const HAND_OFF_CAPTIONS: readonly Caption[] = [
   ['write a step', 'draft', 'Draft: the small model writes a whole step of the solution.'],
-  ['judge it', 'score', 'Score: a third model, the judge, says how good the step is, as a number.'],
+  ['judge it', 'score', 'Score: a third model, the judge, rates how good the step is.'],
   ['keep', 'accept', 'Accept: the score passes the threshold. The step stays, and the large model writes nothing.'],
   [
     'hand off',

@@ -146,7 +146,7 @@ const passesOf = (events: readonly TraceEvent[], time: (at: number) => number): 
 export const likeOf = (run: Outcome, plain: Outcome): string => {
   const exact = SYSTEMS.find(({ id }) => id === run.system)?.guarantee === 'exact';
   const same = `${run.tokens}` === `${plain.tokens}`;
-  return same ? `word for word the same${exact ? '' : ' this time'}` : 'and other words';
+  return same ? `word for word the same${exact ? '' : ' this time'}` : 'with different words';
 };
 
 /** The result: a large figure, if there is one, and the sentence that goes on from it. */

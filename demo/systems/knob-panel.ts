@@ -69,7 +69,7 @@ const allowed = (knob: Knob, value: KnobValue | undefined): KnobValue => {
 };
 
 const NOTHING =
-  'This system has nothing to set: it decodes in one way. Temperature, seed and token limit are under Sampling, and apply to every system.';
+  'This system has no settings of its own. Temperature, seed and token limit are under Sampling, and apply to every system.';
 
 /** At most as many knobs are shown at once, the first that the system declares; the others are under Advanced. */
 const FIRST = 2;

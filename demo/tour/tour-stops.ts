@@ -104,7 +104,7 @@ export const createTour = (): readonly Stop[] => {
           const after = rejected === 1 ? 'The one after them is' : `The ${rejected} after them are`;
           return (
             'The target accepts drafts from the left for as long as it would have written them itself: ' +
-            `here ${kept.length}, ${listed(kept)} ${after} rejected. They are struck through and no part of the answer.`
+            `here ${kept.length}, ${listed(kept)} ${after} rejected. They are struck through and not part of the answer.`
           );
         }),
     },

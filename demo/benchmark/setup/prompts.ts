@@ -8,7 +8,7 @@ export const SUITES: Readonly<Record<SuiteName | 'own', string>> = {
   'bundled-math-hard': 'Hard bundled problems, with known answers',
   'bundled-copy': 'Bundled problems that appear twice, so that text repeats',
   copy: 'Passages to repeat, for any chat model',
-  own: 'Own prompts',
+  own: 'Your own prompts',
 };
 
 export type SuiteChoice = keyof typeof SUITES;
