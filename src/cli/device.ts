@@ -29,12 +29,12 @@ import type { Terminal } from './terminal.ts';
 
 export const precisionOption = choice(
   PRECISIONS,
-  'of the weights on the device (default: as in the file); of one model: M@q4',
+  'precision of the weights on the device (default: as in the file); of one model alone: M@q4',
 );
 
 export const kvOption = choice(
   ['f32', 'f16', 'q8'],
-  'how keys and values are kept (default: f32); f16 takes half of it, q8 28 %',
+  'precision of cached keys and values (default: f32); f16 takes half the memory, q8 28 %',
 );
 
 /** Options that name auxiliary models. */
@@ -42,7 +42,7 @@ export const auxiliaryOptions = {
   draft: text('M', 'a small model of the same vocabulary (default, for the bundled target: draft)'),
   drafter: text(
     'M',
-    "a DFlash, DSpark or EAGLE-3 drafter of this target, or built-in, its own MTP layer (default: the system's)",
+    "a DFlash, DSpark or EAGLE-3 drafter of this target, or built-in: its own MTP layer (default, for the bundled target: the system's)",
   ),
   also: texts(
     'M',

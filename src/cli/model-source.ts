@@ -85,7 +85,7 @@ export const modelSource = async (model: string | undefined, terminal: Asking): 
   const bundled = bundledNames(root).join(', ');
   throw new UsageError(
     `there is no model "${name}"`,
-    `It is no path, not bundled (${bundled}), and not in \`outrider models --catalogue\`.`,
+    `It is neither a path, nor bundled (${bundled}), nor in \`outrider models --catalogue\`.`,
   );
 };
 

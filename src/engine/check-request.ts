@@ -160,7 +160,7 @@ const checkTools = (tools: Readonly<Record<string, unknown>>): void => {
   }
   const wanted = isObject(tools.choice) ? tools.choice.name : null;
   if (wanted !== null && !names.has(wanted))
-    throw refuse(`tools.choice names "${wanted}", which is no function of tools`);
+    throw refuse(`tools.choice names "${wanted}", which is not one of tools.functions`);
   if (names.size === 0 && tools.choice === 'required')
     throw refuse('tools.choice is required, and there are no functions');
 };

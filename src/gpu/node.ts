@@ -31,7 +31,7 @@ export const openNodeGpu = async (options: OpenOptions = {}): Promise<Gpu> => {
       throw new OutriderError(
         'no-webgpu',
         'Dawn found no Vulkan, Metal or D3D12 adapter',
-        'Without a GPU, install Mesa ≥ 24 (Debian: mesa-vulkan-drivers from backports) and set VK_DRIVER_FILES to its lvp_icd.json.',
+        'Without a GPU, install Mesa ≥ 24 (Debian 12: mesa-vulkan-drivers from backports; later ones have it) and set VK_DRIVER_FILES to its lvp_icd.json.',
       );
     throw error;
   }

@@ -23,7 +23,7 @@ const blockSize = {
 
 const cut = {
   kind: 'choice',
-  label: 'Verify fewer drafts: those each surer than the threshold, as long as their product is, or as many as pay',
+  label: 'Verify fewer drafts: while each is surer than the threshold, while their product is, or as many as pay',
   options: ['none', 'each', 'survival', 'schedule'],
   initial: 'none',
 } as const;

@@ -17,7 +17,7 @@ import type { Terminal } from '../terminal.ts';
 import { cannotWrite, checkWritable } from '../writable.ts';
 
 const OPTIONS = {
-  model: text('M', `the draft: a folder, a .gguf file, an address, or a bundled model (default: ${DEFAULT_DRAFT})`),
+  model: text('M', `the draft: any model that generate takes (default: ${DEFAULT_DRAFT})`),
   prompts: text('F.jsonl', 'one prompt a line, as for bench (default: the last 100 validation problems)'),
   limit: integer('N', 'only the first N prompts', { least: 1 }),
   'max-tokens': integer('N', 'most tokens an answer (default: 320)', { least: 2 }),

@@ -166,7 +166,7 @@ export const inspect = defineCommand({
   name: 'inspect',
   summary: 'what a model is and what it would take on the device, from its headers alone',
   usage: 'PATH',
-  about: 'PATH is a folder, a .gguf file, an address, a name such as owner/model, or a bundled model.',
+  about: 'PATH is a folder, a .gguf file, an address, owner/model, an id of models --catalogue, or a bundled model.',
   positionals: ['PATH'],
   options: {},
   async run({ values, positionals }, terminal) {

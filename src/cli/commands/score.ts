@@ -73,7 +73,9 @@ export const score = defineCommand({
       'threshold drops entries below 0.01, renormalised lets the others sum to one again, residual adds the identity (default: threshold)',
     ),
     layers: text('N', 'the last N layers are rolled out, or all (default: 3)'),
-    skip: integer('N', 'the first N tokens are no sources: 1 leaves out the attention sink (default: 0)', { least: 0 }),
+    skip: integer('N', 'the first N tokens are not sources: 1 leaves out the attention sink (default: 0)', {
+      least: 0,
+    }),
     cost: integer('N', 'also time N drafts after the tokens, with rollout and without', { least: 1 }),
     precision: precisionOption,
   },
