@@ -3,12 +3,10 @@
 import { APIError, toApiError } from './openai-error.ts';
 import type { ChatCompletionParams, CompletionParams, OpenAI, Stream } from './openai-types.ts';
 
-const json = (body: unknown, status = 200): Response =>
-  new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json' } });
-
+/** OpenAI's client asks a server that failed twice more: here that would write the answer anew, on the same device. */
 const failed = (error: unknown): Response => {
   const known = toApiError(error);
-  return json({ error: known.error }, known.status ?? 500);
+  return Response.json({ error: known.error }, { status: known.status ?? 500, headers: { 'x-should-retry': 'false' } });
 };
 
 const encoder = new TextEncoder();
@@ -62,14 +60,17 @@ export const openaiFetch =
     const path = new URL(request.url).pathname;
     try {
       if (request.method === 'GET' && path.endsWith('/models'))
-        return json({ object: 'list', data: [{ id: 'outrider', object: 'model', created: 0, owned_by: 'outrider' }] });
+        return Response.json({
+          object: 'list',
+          data: [{ id: 'outrider', object: 'model', created: 0, owned_by: 'outrider' }],
+        });
       const isChat = path.endsWith('/chat/completions');
       if (request.method !== 'POST' || !path.endsWith('/completions')) throw unknownPath(path);
       const params = await readBody(request);
       const answer = isChat
         ? await client.chat.completions.create(params, { signal })
         : await client.completions.create(params, { signal });
-      return params.stream ? streamed(answer as Stream<unknown>) : json(answer);
+      return params.stream ? streamed(answer as Stream<unknown>) : Response.json(answer);
     } catch (error) {
       signal.throwIfAborted();
       return failed(error);

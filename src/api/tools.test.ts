@@ -3,6 +3,7 @@
 import { APIError, BadRequestError, OpenAI as Client } from 'openai';
 import { LengthFinishReasonError } from 'openai/error';
 import { describe, expect, it } from 'vitest';
+import { OutriderError } from '../base/errors.ts';
 import { HERMES_TEMPLATE, REASONING_TEMPLATE } from '../testing/toys/chat-templates.ts';
 import { bundledTokenizer, toyTextEngine } from '../testing/toys/text-engine.ts';
 import { committedTokens } from '../trace/committed-tokens.ts';
@@ -140,6 +141,19 @@ it('writes what a response format wants, and parses it', async () => {
   await expect(refused).rejects.toMatchObject({ param: 'response_format' });
   await expect(own.embeddings.create({ model: 'toy', input: 'x' })).rejects.toThrow(APIError);
   expect((await own.models.list()).data[0]?.id).toBe('outrider');
+});
+
+it('is asked once where the engine fails: the client repeats what a server fails at', async () => {
+  const engine = await toyTextEngine();
+  let asked = 0;
+  engine.run = () => {
+    asked++;
+    throw new OutriderError('out-of-memory', 'the cache does not fit', 'Use q8.');
+  };
+  const repeating = new Client({ apiKey: '-', fetch: openaiFetch(openai(engine)) });
+  const refused = repeating.chat.completions.create(request);
+  await expect(refused).rejects.toMatchObject({ status: 500, code: 'out-of-memory' });
+  expect(asked).toBe(1);
 });
 
 describe('reasoning', () => {
