@@ -54,6 +54,8 @@ describe('generateText', () => {
     const outrider = createOutrider(engine, { system: 'prompt-lookup' });
     const whole = await generateText({ model: outrider(), ...request });
     expect(whole.providerMetadata?.outrider?.system).toBe('prompt-lookup');
+    const undecided = await generateText({ model: outrider('toy', { system: undefined }), ...request });
+    expect(undecided.providerMetadata?.outrider?.system).toBe('prompt-lookup');
     const own = outrider('toy', { system: 'autoregressive' });
     const cut = await generateText({ model: own, ...request, stopSequences: [whole.text.slice(8, 11)] });
     expect([cut.text, cut.finishReason]).toEqual([whole.text.slice(0, 8), 'stop']);

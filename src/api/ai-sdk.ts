@@ -195,8 +195,8 @@ const metadataOf = ({ report }: Answer): SharedV4ProviderMetadata => ({
 const languageModel = (engine: Engine, modelId: string, settings: OutriderSettings): LanguageModelV4 => {
   const begin = (options: LanguageModelV4CallOptions, signal = options.abortSignal) => {
     checkSignal(options.abortSignal, 'abortSignal');
-    const own = options.providerOptions?.outrider as OutriderSettings | undefined;
-    const merged = { ...settings, ...own };
+    const own: OutriderSettings = options.providerOptions?.outrider ?? {};
+    const merged: OutriderSettings = { ...settings, ...stated(own) };
     const { onEvent } = merged;
     if ((onEvent ?? null) !== null && typeof onEvent !== 'function')
       throw refuse(`onEvent must be a function, not ${shown(onEvent)}`);
@@ -309,11 +309,10 @@ async function* streamParts(
 export const createOutrider = (engine: Engine, settings: OutriderSettings = {}): OutriderProvider => {
   needEngine(engine);
   const model = (modelId = 'outrider', own: OutriderSettings = {}): LanguageModelV4 => {
-    const all = { ...settings, ...own };
-    const strange = Object.keys(all).find((name) => !SETTINGS.includes(name));
+    const strange = Object.keys({ ...settings, ...own }).find((name) => !SETTINGS.includes(name));
     if (strange !== undefined)
       throw refuse(`a model has no setting "${strange}"`, `There are: ${SETTINGS.join(', ')}.`);
-    return languageModel(engine, modelId, all);
+    return languageModel(engine, modelId, { ...settings, ...stated(own) });
   };
   const none = (kind: string) => (): never => {
     throw refuse(`this engine has no ${kind} models`, 'Use a language model.');

@@ -75,6 +75,10 @@ const EXTRAS: readonly string[] = [
   'onEvent',
 ];
 
+/** Some clients write a list of prompts, though they have one. */
+const single = ({ prompt }: { readonly prompt?: unknown }): object =>
+  Array.isArray(prompt) && prompt.length === 1 && typeof prompt[0] !== 'number' ? { prompt: prompt[0] } : {};
+
 /** The parameters that are given. A chat is asked by its `messages`, a text by its `prompt`. */
 export const readParams = <P extends ChatCompletionParams | CompletionParams>(given: P, asks: Asks): P => {
   if (!isObject(given)) return invalid(null, `the parameters must be an object with ${asks}, not ${shown(given)}`);
@@ -82,7 +86,7 @@ export const readParams = <P extends ChatCompletionParams | CompletionParams>(gi
   const other: Asks = asks === 'messages' ? 'prompt' : 'messages';
   if (other in params) invalid(other, `Unknown parameter: '${other}'`, 'unknown_parameter');
   if (!(asks in params)) invalid(asks, `Missing required parameter: '${asks}'`, 'missing_required_parameter');
-  return params as P;
+  return { ...params, ...single(params) } as P;
 };
 
 const checkNames = (params: ChatCompletionParams | CompletionParams, extras: OpenAIExtras): void => {
@@ -212,7 +216,7 @@ const readEcho = (params: ChatCompletionParams | CompletionParams): Pick<RunRequ
 const rawPrompt = ({ prompt }: CompletionParams): Pick<RunRequest, 'prompt'> => {
   if (typeof prompt === 'string') return { prompt: { text: prompt } };
   if (Array.isArray(prompt) && Array.from(prompt).every((token) => typeof token === 'number'))
-    return { prompt: { tokens: prompt } };
+    return { prompt: { tokens: prompt as readonly number[] } };
   return invalid('prompt', `prompt must be one text or one list of token ids, not ${shown(prompt)}`);
 };
 

@@ -1,6 +1,7 @@
 // OpenAI's tools, tool messages, response formats and reasoning effort, read as ours.
 
 import { isObject } from '../base/is-object.ts';
+import { shown } from '../base/shown.ts';
 import type { Constraint, JsonSchema } from '../constraint/constraint.ts';
 import type { RunRequest } from '../engine/request.ts';
 import type { ChatMessage } from '../text/chat-template.ts';
@@ -14,7 +15,7 @@ const unsupported = (param: string, what: string): never =>
 const readFunction = (tool: unknown, i: number): ToolFunction => {
   const at = `tools[${i}]`;
   if (!isObject(tool)) return invalid(at, `${at} must be an object`);
-  if (tool.type !== 'function') return unsupported(`${at}.type`, `a tool of type ${JSON.stringify(tool.type)}`);
+  if (tool.type !== 'function') return unsupported(`${at}.type`, `a tool of type ${shown(tool.type)}`);
   const own = tool.function;
   if (!isObject(own)) return invalid(`${at}.function`, `${at}.function must be an object`);
   const { name, description, parameters, strict } = own;

@@ -89,8 +89,8 @@ export interface ChatCompletionParams extends SharedParams {
 
 /** What `completions.create` takes. */
 export interface CompletionParams extends SharedParams {
-  /** A text to continue as it is, or token ids. */
-  readonly prompt: string | readonly number[];
+  /** A text to continue as it is, or token ids. It may be the only one of a list. */
+  readonly prompt: string | readonly number[] | readonly [string | readonly number[]];
   readonly logprobs?: number | null;
   readonly stream?: boolean | null;
   /** The answer begins with the prompt; with `logprobs`, its tokens are scored too. `max_tokens` may then be 0. */

@@ -133,6 +133,8 @@ describe('chat.completions.create', () => {
     expect(answer.choices[0]).toMatchObject({ finish_reason: 'stop', message: { content: whole.slice(0, 8) } });
     expect(answer.outrider[0]).toMatchObject({ system: 'prompt-lookup', knobs: { 'fall-back': 'off' } });
     expect(committedTokens(events)).toHaveLength(answer.usage.completion_tokens);
+    const undecided = await create({ ...request, outrider: { system: undefined } });
+    expect(undecided.outrider[0]?.system).toBe('prompt-lookup');
     const listed = await create({ ...request, stop: ['never said', whole.slice(8, 11)] });
     expect(listed.choices).toEqual(answer.choices);
     expect((await create({ ...request, stop: [] })).choices[0]?.message.content).toBe(whole);
@@ -269,6 +271,9 @@ describe('completions.create', () => {
     const [run] = await list(engine.run({ prompt: { text: params.prompt }, maxTokens: 1 }));
     const prompt = (run as { prompt: readonly number[] }).prompt;
     expect((await create({ ...params, prompt })).choices).toEqual(whole.choices);
+    // Some clients write a list of prompts, though they have one.
+    for (const one of [[params.prompt], [prompt]] as const)
+      expect((await create({ ...params, prompt: one })).choices).toEqual(whole.choices);
   });
 
   it('echoes the prompt, with the scores of its tokens where scores are asked for', async () => {
@@ -333,6 +338,8 @@ describe('completions.create', () => {
       [{ prompt: '' }, 'prompt', null],
       [{ prompt: [9999] }, 'prompt', null],
       [{ prompt: new Array(2) }, 'prompt', null],
+      [{ prompt: ['Eva', 'Ida'] }, 'prompt', null],
+      [{ prompt: [['Eva']] }, 'prompt', null],
       [{ messages }, 'messages', 'unknown_parameter'],
     ];
     for (const [params, param, code] of cases)

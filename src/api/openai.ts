@@ -1,7 +1,7 @@
 // `chat.completions.create` and `completions.create` in OpenAI's shape over any engine, so that code written for that
 // client runs on the user's own GPU. Settings that OpenAI does not have are under one key, `outrider`.
 import type { Engine } from '../engine/engine.ts';
-import { type AnswerEvent, answer, leaveOnAbort, needEngine, type ToolCall, type Usage } from './completion.ts';
+import { type AnswerEvent, answer, leaveOnAbort, needEngine, stated, type ToolCall, type Usage } from './completion.ts';
 import { bestOf, countOf } from './openai-best-of.ts';
 import { Echo } from './openai-echo.ts';
 import { APIError, aborted, checkParam, toApiError } from './openai-error.ts';
@@ -54,7 +54,7 @@ async function* counted(run: AsyncIterable<AnswerEvent>, usages: Usage[]): Async
 async function* steps(engine: Engine, params: Params, defaults: OpenAIExtras, signal: AbortSignal): Steps {
   const usages: Usage[] = [];
   try {
-    const extras = { ...defaults, ...params.outrider };
+    const extras = { ...defaults, ...stated(params.outrider ?? {}) };
     const request = toRunRequest(params, extras);
     const n = countOf('n', params.n);
     const echo = new Echo(params, extras.onEvent);
