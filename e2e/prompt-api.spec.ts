@@ -114,7 +114,7 @@ test('a LanguageModel of the library does what web-platform-tests asks of every 
     for (const input of inputs) {
       const stream = open.promptStreaming(input);
       streams.push(stream instanceof ReadableStream);
-      await stream.cancel(); // a stream that is not read keeps later prompts waiting
+      await stream.cancel(); // its answer is not wanted
     }
     found.streams = streams.every(Boolean);
     const late = [{ role: 'user', content: 'a' }, system] as never;

@@ -68,7 +68,7 @@ describe('a backend of prompt-api-polyfill', () => {
     ] as const;
     const session = await LanguageModel.create({ ...sampling, initialPrompts });
     const backend = await begun({ ...sampling, initialPrompts }, { systemInstruction: 'Be brief.' });
-    const length = await session.measureContextUsage('Two');
+    const length = session.contextUsage + (await session.measureContextUsage('Two'));
     const { text } = await backend.generateContent([user('One'), said('Uno'), user('Two')]);
     expect(text).toBe(await session.prompt('Two'));
     expect(text).not.toBe((await (await begun(sampling)).generateContent([user('Two')])).text);

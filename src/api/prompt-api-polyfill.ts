@@ -121,11 +121,10 @@ export const promptApiBackend = (engine: Engine, { models, load, ...rest }: Prom
       if (!isWithin(options)) throw unsupported('anything but text');
       readSampling(options); // refuses
       await shared.load((loaded) => {
-        // The steps that the polyfill and the web platform's tests use; each is told once, by one of the two.
-        const step = Math.floor(loaded * 65536) / 65536;
-        if (!monitor || step <= (monitor.__lastProgressLoaded ?? -1)) return;
-        monitor.__lastProgressLoaded = step;
-        monitor.dispatchEvent(progressEvent(step));
+        // The polyfill tells some steps itself.
+        if (!monitor || loaded <= (monitor.__lastProgressLoaded ?? -1)) return;
+        monitor.__lastProgressLoaded = loaded;
+        monitor.dispatchEvent(progressEvent(loaded));
       }, options.signal);
       return engine;
     }

@@ -4,16 +4,17 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { createEngine, type Engine } from '../engine/engine.ts';
 import type { RunRequest } from '../engine/request.ts';
 import { testGpu } from '../testing/device/gpu.ts';
+import { REASONING_TEMPLATE } from '../testing/toys/chat-templates.ts';
 import { bundledTokenizer } from '../testing/toys/text-engine.ts';
 import { toyModel } from '../testing/toys/toy-model.ts';
 import type { ChatMessage } from '../text/chat-template.ts';
 import { folderSource } from '../weights/files/folder.ts';
-import { type LanguageModelCreateOptions, promptApi, QuotaExceededError } from './prompt-api.ts';
+import { type DownloadMonitor, type LanguageModelCreateOptions, promptApi, QuotaExceededError } from './prompt-api.ts';
 
 afterAll(async () => (await testGpu()).destroy());
 
-const toy = async (context = 4096) => {
-  const tokenizer = await bundledTokenizer();
+const toy = async (context = 4096, template?: string) => {
+  const tokenizer = await bundledTokenizer(template);
   const model = toyModel({ vocabulary: tokenizer.vocabulary, sharpness: 8, context });
   return { name: 'toy', model, tokenizer, stopTokens: [] };
 };
@@ -41,14 +42,20 @@ describe('availability', () => {
     const LanguageModel = promptApi(engine, { models: { target: source } });
     expect(await LanguageModel.availability()).toBe('downloadable');
     const seen: number[] = [];
-    const monitor = (target: EventTarget): void =>
-      target.addEventListener('downloadprogress', (event) => seen.push((event as Event & { loaded: number }).loaded));
+    const see = (event: Event) => seen.push((event as Event & { loaded: number }).loaded);
+    const monitor = (target: EventTarget): void => target.addEventListener('downloadprogress', see);
     const creating = LanguageModel.create({ monitor, samplingMode: 'most-predictable' });
     expect(await LanguageModel.availability()).toBe('downloading');
     const session = await creating;
     expect(await LanguageModel.availability()).toBe('available');
     expect([seen[0], seen.at(-1)]).toEqual([0, 1]);
-    expect(seen).toEqual(seen.toSorted((a, b) => a - b));
+    expect(seen).toEqual([...new Set(seen)].toSorted((a, b) => a - b)); // each once
+    const again: number[] = [];
+    const handler = (target: DownloadMonitor): void => {
+      target.ondownloadprogress = (event) => again.push((event as Event & { loaded: number }).loaded);
+    };
+    await LanguageModel.create({ monitor: handler });
+    expect(again).toEqual([0, 1]); // a page that shows a bar waits for its end
     const question = 'Ida has 54 stones. Ida finds 30 more stones. How many stones does Ida have now?';
     let text = '';
     for await (const chunk of session.promptStreaming(question)) text += chunk;
@@ -110,6 +117,8 @@ describe('a session', () => {
     await told.append('Three');
     expect(await told.prompt('Four')).toBe(await plain(engine, 'One', 'Uno', 'Two\n\nThree\n\nFour'));
     const brief = await create({ initialPrompts: [{ role: 'system', content: 'Be brief.' }] });
+    expect(brief.contextUsage).toBeGreaterThan(0);
+    expect(await brief.measureContextUsage('One')).toBeGreaterThan(0);
     expect(await brief.prompt('One')).not.toBe(await plain(engine, 'One'));
   });
 
@@ -122,6 +131,17 @@ describe('a session', () => {
     expect(session.contextUsage).toBe(usage);
     await session.append(input);
     expect(session.contextUsage).toBe(usage + measured);
+  });
+
+  it('counts no reasoning: the next prompt is without it', async () => {
+    const target = await toy(4096, REASONING_TEMPLATE);
+    const session = await promptApi(createEngine(), { models: { target }, maxTokens: 60, seed: 3 }).create();
+    expect(await session.prompt('One')).toBe(''); // it thinks to the end
+    const used = session.contextUsage;
+    const measured = await session.measureContextUsage('Two');
+    expect(measured).toBeGreaterThan(0);
+    await session.append('Two');
+    expect(session.contextUsage).toBe(used + measured);
   });
 
   it('is copied by clone, and the copies go their own ways', async () => {
@@ -139,9 +159,13 @@ describe('a session', () => {
     const session = await create({ initialPrompts: [{ role: 'system', content: 'Be brief.' }] });
     let overflows = 0;
     session.oncontextoverflow = () => overflows++;
+    let first = 0; // by the names that Chrome shipped first
+    session.onquotaoverflow = () => first++;
+    session.addEventListener('quotaoverflow', () => first++);
     const words = 'How many cups does Eva have now?';
     for (let i = 0; i < 6; i++) await session.prompt(words);
     expect(overflows).toBeGreaterThan(0);
+    expect(first).toBe(2 * overflows);
     expect(session.contextUsage).toBeLessThanOrEqual(100);
     const usage = session.contextUsage;
     const error = await session.prompt(words.repeat(20)).catch((reason: unknown) => reason);
@@ -282,31 +306,31 @@ describe('a session', () => {
     expect(session.contextUsage).toBeGreaterThan(used + added);
   });
 
-  it('calls tools, tells the model what they gave, and goes on until it answers', async () => {
+  /** A session with a tool. The toy writes nonsense, so its first answer is made a call: the engine is asked for one. */
+  const calling = async (execute: (input: unknown) => Promise<string>) => {
     const engine = createEngine();
-    const seen: unknown[] = [];
-    const tool = {
-      name: 'add',
-      description: 'Adds.',
-      inputSchema: { type: 'object', properties: { a: { type: 'integer' } }, required: ['a'] },
-      execute: async (input: unknown) => {
-        seen.push(input);
-        return 'seven';
-      },
-    };
-    // The toy writes nonsense, so its first answer is made a call: the engine is asked for one.
+    const inputSchema = { type: 'object', properties: { a: { type: 'integer' } }, required: ['a'] };
     const asked: RunRequest[] = [];
-    const calling: Engine = Object.create(engine);
-    calling.load = (...options) => engine.load(...options);
-    calling.run = (request, signal) => {
+    const own: Engine = Object.create(engine);
+    own.load = (...options) => engine.load(...options);
+    own.run = (request, signal) => {
       asked.push(request);
       const { tools } = request;
       const must =
         asked.length > 1 || !tools ? null : { tools: { ...tools, choice: 'required' as const, parallel: false } };
       return engine.run({ ...request, ...must }, signal);
     };
-    const session = await promptApi(calling, { models: { target: await toy() }, maxTokens: 60, seed: 3 }).create({
-      tools: [tool],
+    const session = await promptApi(own, { models: { target: await toy() }, maxTokens: 60, seed: 3 }).create({
+      tools: [{ name: 'add', description: 'Adds.', inputSchema, execute }],
+    });
+    return { session, asked };
+  };
+
+  it('calls tools, tells the model what they gave, and goes on until it answers', async () => {
+    const seen: unknown[] = [];
+    const { session, asked } = await calling(async (input) => {
+      seen.push(input);
+      return 'seven';
     });
     const answer = await session.prompt('One');
     expect(answer).not.toBe('');
@@ -315,5 +339,15 @@ describe('a session', () => {
     const { messages } = second.prompt as { messages: readonly ChatMessage[] };
     expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool']);
     expect(messages[2]).toMatchObject({ content: 'seven', name: 'add' });
+  });
+
+  it('ends with the signal while a tool still works, and answers the next prompt', async () => {
+    const abort = new AbortController();
+    const { session } = await calling(() => {
+      queueMicrotask(() => abort.abort(new Error('enough')));
+      return new Promise(() => {});
+    });
+    await expect(session.prompt('One', { signal: abort.signal })).rejects.toThrow('enough');
+    expect(await session.prompt('Two')).not.toBe('');
   });
 });

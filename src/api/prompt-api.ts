@@ -16,7 +16,7 @@ import {
   readSampling,
   unsupported,
 } from './prompt-input.ts';
-import { type Availability, type PromptApiOptions, progressEvent, SharedLoad } from './prompt-load.ts';
+import { type Availability, DownloadMonitor, type PromptApiOptions, progressEvent, SharedLoad } from './prompt-load.ts';
 import { Session } from './prompt-session.ts';
 
 export type {
@@ -27,7 +27,7 @@ export type {
   LanguageModelTool,
   SamplingMode,
 } from './prompt-input.ts';
-export type { Availability, PromptApiOptions } from './prompt-load.ts';
+export type { Availability, DownloadMonitor, PromptApiOptions } from './prompt-load.ts';
 export { type LanguageModelPromptOptions, QuotaExceededError, type Session } from './prompt-session.ts';
 
 /** What a session is created with. */
@@ -36,7 +36,7 @@ export interface LanguageModelCreateOptions extends LanguageModelCreateCoreOptio
   /** Ends the creation, and afterwards the session. */
   readonly signal?: AbortSignal;
   /** `downloadprogress` events have `loaded` from 0 to 1. */
-  readonly monitor?: (monitor: EventTarget) => void;
+  readonly monitor?: (monitor: DownloadMonitor) => void;
 }
 
 /** Takes the place of the browser's `LanguageModel`. */
@@ -66,7 +66,7 @@ export const promptApi = (engine: Engine, { models, load, ...rest }: PromptApiOp
       checkTools(options.tools ?? []);
       const initialPrompts = listOf('initialPrompts', options.initialPrompts);
       const initial = initialPrompts.length > 0 ? readPrompt(initialPrompts, false) : [];
-      const listener = new EventTarget();
+      const listener = new DownloadMonitor();
       monitor?.(listener);
       const contextWindow = await shared.load((loaded) => listener.dispatchEvent(progressEvent(loaded)), signal);
       const session = new Session({

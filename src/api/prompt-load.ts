@@ -1,12 +1,11 @@
 // The models that sessions of the Prompt API share: the first session loads them, and those that come meanwhile wait for
 // the same load.
 
-import { OutriderError } from '../base/errors.ts';
+import { OutriderError, unlessAborted } from '../base/errors.ts';
 import type { Engine, Loaded } from '../engine/engine.ts';
 import type { RunRequest } from '../engine/request.ts';
 import type { LoadOptions, ModelSources } from '../engine/sources.ts';
 import { needEngine } from './completion.ts';
-import { unlessAborted } from './prompt-session.ts';
 
 /** Settings of sessions that the Prompt API does not have. */
 export interface PromptApiOptions extends Pick<RunRequest, 'system' | 'knobs' | 'maxTokens' | 'seed'> {
@@ -22,6 +21,17 @@ export type Availability = 'unavailable' | 'downloadable' | 'downloading' | 'ava
 const browserLacksWebGpu = (): boolean => 'isSecureContext' in globalThis && !('gpu' in navigator);
 
 type Listener = (loaded: number) => void;
+
+/** A listener that hears of every step once. The steps are those of the specification. */
+const inSteps = (listener: Listener): Listener => {
+  let last = -1;
+  return (loaded) => {
+    const step = Math.floor(loaded * 65536) / 65536;
+    if (step <= last) return;
+    last = step;
+    listener(step);
+  };
+};
 
 export class SharedLoad {
   #state: Availability = browserLacksWebGpu() ? 'unavailable' : 'downloadable';
@@ -40,16 +50,19 @@ export class SharedLoad {
     return this.#state;
   }
 
-  /** The context window of the target. `listener` hears of a load that runs, from 0 to 1. */
+  /** The context window of the target. `listener` hears how far the load is, from 0 to 1, also where it is over. */
   async load(listener: Listener, signal?: AbortSignal): Promise<number> {
     if (this.#state === 'unavailable') throw new DOMException('there is no WebGPU here', 'NotSupportedError');
-    this.#listeners.add(listener);
+    const own = inSteps(listener);
+    this.#listeners.add(own);
     try {
+      own(0);
       this.#loading ??= this.#start();
       const { models } = await (signal ? unlessAborted(this.#loading, signal) : this.#loading);
+      own(1);
       return models.target?.context ?? 0;
     } finally {
-      this.#listeners.delete(listener);
+      this.#listeners.delete(own);
     }
   }
 
@@ -64,17 +77,16 @@ export class SharedLoad {
     this.#state = 'downloading';
     const { models, load } = this.#options;
     const roles = Object.keys(models);
-    this.#tell(0);
     try {
       const loaded = await this.#engine.load(models, {
         ...load,
         onProgress: ({ role, phase, loaded: bytes, total }) => {
-          if (phase === 'download')
-            this.#tell((Math.max(0, roles.indexOf(role)) + bytes / Math.max(1, total)) / roles.length);
+          if (phase !== 'download') return;
+          const part = (Math.max(0, roles.indexOf(role)) + bytes / Math.max(1, total)) / roles.length;
+          for (const listener of this.#listeners) listener(part);
         },
       });
       this.#state = 'available';
-      this.#tell(1);
       return loaded;
     } catch (error) {
       this.#loading = null; // the next session tries again
@@ -83,9 +95,16 @@ export class SharedLoad {
       throw error;
     }
   }
+}
 
-  #tell(loaded: number): void {
-    for (const listener of this.#listeners) listener(loaded);
+/** What a page's `monitor` is given, to hear of `downloadprogress`. */
+export class DownloadMonitor extends EventTarget {
+  /** Called with every `downloadprogress` event. */
+  ondownloadprogress: ((event: Event) => void) | null = null;
+
+  constructor() {
+    super();
+    this.addEventListener('downloadprogress', (event) => this.ondownloadprogress?.(event));
   }
 }
 

@@ -2,7 +2,7 @@
 // window, its oldest messages are left out. The engine recognises the conversation's beginning and does not read it
 // twice.
 
-import { OutriderError } from '../base/errors.ts';
+import { OutriderError, unlessAborted } from '../base/errors.ts';
 import type { Constraint } from '../constraint/constraint.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { RunRequest } from '../engine/request.ts';
@@ -58,6 +58,9 @@ export interface SessionSetup {
   readonly gone: () => void;
 }
 
+/** What happened, by its name in the specification and by the one that Chrome shipped first. */
+const OVERFLOWS = ['contextoverflow', 'quotaoverflow'] as const;
+
 /** A model that only calls tools would never answer. */
 const MOST_CALLS = 8;
 
@@ -87,6 +90,8 @@ const destroyed = (): DOMException => new DOMException('the session was destroye
 export class Session extends EventTarget {
   /** The oldest messages were left out of the context. */
   oncontextoverflow: ((event: Event) => void) | null = null;
+  /** The name that Chrome shipped first. */
+  onquotaoverflow: ((event: Event) => void) | null = null;
   readonly #setup: SessionSetup;
   readonly #end = new AbortController();
   /** One list an operation: what was said and, if the model answered, its answer. */
@@ -99,14 +104,14 @@ export class Session extends EventTarget {
     super();
     this.#setup = setup;
     this.#turns = setup.turns ?? [];
-    this.addEventListener('contextoverflow', (event) => this.oncontextoverflow?.(event));
+    for (const type of OVERFLOWS) this.addEventListener(type, (event) => this[`on${type}`]?.(event));
   }
 
   get contextWindow(): number {
     return this.#setup.contextWindow;
   }
 
-  /** Tokens of the conversation, answers included, as far as the model has read it. */
+  /** Tokens of the conversation, answers included and reasoning not. */
   get contextUsage(): number {
     return this.#usage;
   }
@@ -173,10 +178,7 @@ export class Session extends EventTarget {
   /** How much `contextUsage` would grow by this, before an answer. */
   async measureContextUsage(input: LanguageModelPrompt, options?: LanguageModelPromptOptions): Promise<number> {
     try {
-      let tokens = 0;
-      for await (const event of this.#operate(input, optionsOf(options), 'measure'))
-        if (event.type === 'end') tokens = event.usage.prompt_tokens;
-      return tokens - this.#usage;
+      return (await this.#measure(input, optionsOf(options))) - this.#usage;
     } catch (error) {
       if (error instanceof QuotaExceededError) return error.requested - this.#usage;
       throw error;
@@ -199,9 +201,18 @@ export class Session extends EventTarget {
 
   /** Reads the initial prompts, and throws where they alone are too long. */
   async begin(options: LanguageModelPromptOptions): Promise<void> {
-    // Otherwise read with the first prompt: templates want a question last.
     const last = this.#setup.initial.at(-1)?.role;
-    if (last !== undefined) await this.#drain(this.#operate([], options, last === 'user' ? 'begin' : 'measure'));
+    if (last === 'user') await this.#drain(this.#operate([], options, 'begin'));
+    // Templates want a question last, so these are read with the first one; until then they count with an empty one.
+    else if (last !== undefined) this.#usage = await this.#measure([], options);
+  }
+
+  /** Tokens of the conversation with this. */
+  async #measure(input: LanguageModelPrompt, options: LanguageModelPromptOptions): Promise<number> {
+    let tokens = 0;
+    for await (const event of this.#operate(input, options, 'measure'))
+      if (event.type === 'end') tokens = event.usage.prompt_tokens;
+    return tokens;
   }
 
   #signal(signal: AbortSignal | undefined): AbortSignal {
@@ -247,7 +258,8 @@ export class Session extends EventTarget {
         }
         if (calls.length === 0) break;
         if (called === MOST_CALLS) throw new DOMException(`the model called tools ${called} times`, 'OperationError');
-        said = [...said, asked(text, calls), ...(await Promise.all(calls.map((call) => this.#execute(call))))];
+        const results = Promise.all(calls.map((call) => this.#execute(call)));
+        said = [...said, asked(text, calls), ...(await unlessAborted(results, signal))];
       }
     } finally {
       finish();
@@ -257,7 +269,9 @@ export class Session extends EventTarget {
   #keep(said: readonly ChatMessage[], text: string | null, { usage }: Answer): void {
     const answered = text === null ? said : [...said, { role: 'assistant', content: text }];
     if (answered.length > 0) this.#turns = [...this.#turns, answered];
-    this.#usage = text === null ? usage.prompt_tokens : usage.total_tokens;
+    // The next prompt is without the reasoning.
+    const { reasoning_tokens: reasoning } = usage.completion_tokens_details;
+    this.#usage = text === null ? usage.prompt_tokens : usage.total_tokens - reasoning;
   }
 
   async #execute({ id, name, input }: ChatCall): Promise<ChatMessage> {
@@ -317,19 +331,10 @@ export class Session extends EventTarget {
 
   #drop(turns: number): void {
     this.#turns = this.#turns.slice(turns);
-    this.dispatchEvent(new Event('contextoverflow'));
+    for (const type of OVERFLOWS) this.dispatchEvent(new Event(type));
   }
 
   async #drain(events: AsyncGenerator<unknown>): Promise<undefined> {
     for await (const _ of events);
   }
 }
-
-/** An operation that is aborted while it waits ends at once. */
-export const unlessAborted = <T>(turn: Promise<T>, signal: AbortSignal): Promise<T> =>
-  new Promise((resolve, reject) => {
-    const abort = (): void => reject(signal.reason);
-    if (signal.aborted) return abort();
-    signal.addEventListener('abort', abort, { once: true });
-    turn.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
-  });

@@ -94,3 +94,15 @@ export const checkAborted = (signal: AbortSignal | undefined): void => {
   if (signal.reason instanceof OutriderError) throw signal.reason;
   throw new OutriderError('aborted', 'aborted by the caller');
 };
+
+/**
+ * What work that goes on by itself gives; throws the signal's reason where that fires first. When the work has ended, no
+ * listener is left on the signal, which may outlive many waits.
+ */
+export const unlessAborted = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> =>
+  new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal.reason);
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort);
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });

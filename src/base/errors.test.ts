@@ -1,0 +1,19 @@
+import { getEventListeners } from 'node:events';
+import { expect, it } from 'vitest';
+import { unlessAborted } from './errors.ts';
+
+it('gives what the work gives, and leaves no listener on the signal', async () => {
+  const { signal } = new AbortController();
+  expect(await unlessAborted(Promise.resolve(7), signal)).toBe(7);
+  await expect(unlessAborted(Promise.reject(new Error('broken')), signal)).rejects.toThrow('broken');
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
+});
+
+it('ends at once when the signal fires, or has fired, with its reason', async () => {
+  const abort = new AbortController();
+  const waiting = unlessAborted(new Promise(() => {}), abort.signal);
+  abort.abort(new Error('enough'));
+  await expect(waiting).rejects.toThrow('enough');
+  // Work that fails afterwards is no unhandled rejection: the test would fail with it.
+  await expect(unlessAborted(Promise.reject(new Error('late')), abort.signal)).rejects.toThrow('enough');
+});
