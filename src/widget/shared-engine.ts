@@ -1,6 +1,6 @@
 // The engine that a page's elements share: opened when the first of them is used, closed when the last is gone. Models
 // that one element loads stay for the others when their targets agree; otherwise each loads its own before it runs.
-import { checkAborted, toFault } from '../base/errors.ts';
+import { checkAborted, toFault, unlessAborted } from '../base/errors.ts';
 import type { SystemFacts } from '../decode/core/system.ts';
 import type { Engine, Loaded } from '../engine/engine.ts';
 import type { RunRequest } from '../engine/request.ts';
@@ -134,7 +134,7 @@ export class EnginePool {
   #afterOthers<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     const before = this.#last;
     const mine = (async () => {
-      await Promise.race([before, aborted(signal)]);
+      await unlessAborted(before, signal).catch(() => {});
       checkAborted(signal);
       return work();
     })();
@@ -142,9 +142,3 @@ export class EnginePool {
     return mine;
   }
 }
-
-const aborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });

@@ -1,4 +1,5 @@
 // The page's side against the worker's side, over a real message channel in one process; e2e/ has them in a browser.
+import { getEventListeners } from 'node:events';
 import { expose } from 'comlink';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { OutriderError } from '../base/errors.ts';
@@ -10,7 +11,7 @@ import { toyModel } from '../testing/toys/toy-model.ts';
 import { committedTokens, type TraceEvent } from '../trace/index.ts';
 import { clientOf } from './client.ts';
 import { connect } from './connect.ts';
-import { answer } from './rpc.ts';
+import { answer, ask } from './rpc.ts';
 import { serve } from './service.ts';
 
 const close: (() => Promise<unknown>)[] = [];
@@ -280,6 +281,18 @@ describe('an engine in a worker', () => {
     await client.close();
     expect(await running).toBe('aborted');
     port1.close();
+  });
+
+  it('leaves nothing behind of a call that has ended', async () => {
+    const { signal: lost } = new AbortController();
+    const call = ask<never, number>(
+      (port) => answer(port, async () => 7),
+      lost,
+      undefined,
+      () => {},
+    );
+    expect(await call.next()).toEqual({ done: true, value: 7 });
+    await vi.waitFor(() => expect(getEventListeners(lost, 'abort')).toEqual([]));
   });
 
   it('settles a close that is not answered', async () => {

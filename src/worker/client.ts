@@ -2,7 +2,7 @@
 // Other modules start the worker (connect.ts, the widget's single file), because bundlers follow the line that starts
 // one.
 import { type Remote, transfer, wrap } from 'comlink';
-import { checkAborted, OutriderError } from '../base/errors.ts';
+import { checkAborted, OutriderError, unlessAborted } from '../base/errors.ts';
 import { isObject } from '../base/is-object.ts';
 import { refuse } from '../base/refuse.ts';
 import { shown } from '../base/shown.ts';
@@ -32,36 +32,28 @@ type Port = Worker | MessagePort;
 /** A worker and what has become of it. */
 interface Link {
   readonly service: Remote<Service>;
-  /** Rejects when the worker dies, could not start or was ended, and never resolves. */
-  readonly lost: Promise<never>;
+  /** Fires when the worker dies, could not start or was ended. */
+  readonly lost: AbortSignal;
   /** Ends the worker. Calls under way fail with `reason`. */
   end(reason: OutriderError): void;
 }
 
 const linkTo = (worker: Port): Link => {
-  let end: Link['end'] = () => {};
-  const lost = new Promise<never>((_, reject) => {
-    const fail = (event: Event): void => {
-      const { message } = event as Partial<ErrorEvent>;
-      const reason = message || 'its script could not be loaded';
-      reject(
-        new OutriderError(
-          'bug',
-          `the engine's worker has stopped: ${reason}`,
-          message ? 'Reload the page.' : NO_SCRIPT,
-        ),
-      );
-    };
-    worker.addEventListener('error', fail);
-    worker.addEventListener('messageerror', fail);
-    end = (reason) => {
-      if ('terminate' in worker) worker.terminate();
-      else worker.close();
-      reject(reason);
-    };
-  });
-  lost.catch(() => {}); // every open call hears of it
-  return { service: wrap<Service>(worker), lost, end };
+  const lost = new AbortController();
+  const fail = (event: Event): void => {
+    const { message } = event as Partial<ErrorEvent>;
+    const reason = message || 'its script could not be loaded';
+    const hint = message ? 'Reload the page.' : NO_SCRIPT;
+    lost.abort(new OutriderError('bug', `the engine's worker has stopped: ${reason}`, hint));
+  };
+  worker.addEventListener('error', fail);
+  worker.addEventListener('messageerror', fail);
+  const end: Link['end'] = (reason) => {
+    if ('terminate' in worker) worker.terminate();
+    else worker.close();
+    lost.abort(reason);
+  };
+  return { service: wrap<Service>(worker), lost: lost.signal, end };
 };
 
 /** True when `answer` comes within `ms`. */
@@ -172,7 +164,7 @@ export const clientOf = (given: Port | (() => Port), { base, patience = PATIENCE
   return {
     async systems() {
       const { service, lost } = open();
-      return Promise.race([service.systems(), lost]);
+      return unlessAborted(service.systems(), lost);
     },
     async load(models, how) {
       const { signal, onProgress, ...options } = optionsOf(how);
@@ -221,7 +213,7 @@ export const clientOf = (given: Port | (() => Port), { base, patience = PATIENCE
       if (!closing || closed) return; // its worker was ended
       closed = true;
       try {
-        await within(Promise.race([closing.service.close(), closing.lost]), patience);
+        await within(unlessAborted(closing.service.close(), closing.lost), patience);
       } finally {
         closing.end(new OutriderError('aborted', 'the engine was closed'));
       }

@@ -1,7 +1,7 @@
 // One call across a worker boundary, over a message port of its own: progress and the result come back, an abort goes
 // out. Faults cross as data, because structured cloning strips an error of its code and hint.
 import { checkSignal } from '../base/check-signal.ts';
-import { errorOf, type Fault, toFault } from '../base/errors.ts';
+import { errorOf, type Fault, toFault, unlessAborted } from '../base/errors.ts';
 import { refuse } from '../base/refuse.ts';
 
 type Reply<Told, Value> = { readonly told: Told } | { readonly value: Value } | { readonly fault: Fault };
@@ -33,12 +33,13 @@ const unsendable = (error: unknown): unknown =>
     : error;
 
 /**
- * The page's side: yields what is told and returns the value. `send` hands the port over; `lost` rejects when the other
- * side is gone. Leaving the loop early aborts the call. `aborted` hears of an abort that was sent.
+ * The page's side: yields what is told and returns the value. `send` hands the port over, and resolves when the call has
+ * ended; `lost` fires when the other side is gone, with the reason. Leaving the loop early aborts the call. `aborted`
+ * hears of an abort that was sent.
  */
 export async function* ask<Told, Value>(
   send: (port: MessagePort) => Promise<unknown>,
-  lost: Promise<never>,
+  lost: AbortSignal,
   signal: AbortSignal | undefined,
   aborted: () => void,
 ): AsyncGenerator<Told, Value, undefined> {
@@ -57,8 +58,7 @@ export async function* ask<Told, Value>(
   };
   here.addEventListener('message', ({ data }: MessageEvent<Reply<Told, Value>>) => deliver(data));
   here.start();
-  Promise.race([send(there), lost]).catch((error: unknown) => deliver({ fault: toFault(unsendable(error)) }));
-  lost.catch((error: unknown) => deliver({ fault: toFault(error) }));
+  unlessAborted(send(there), lost).catch((error: unknown) => deliver({ fault: toFault(unsendable(error)) }));
   signal?.addEventListener('abort', stop);
   if (signal?.aborted) stop();
   try {

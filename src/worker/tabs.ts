@@ -1,7 +1,7 @@
 // One engine for all tabs of a site, in a shared worker: one queue, and one copy of a model on the device. Each tab has
 // an engine's interface and runs with exactly the models that it loaded: where another tab loaded others since, they
 // are loaded again first. A tab that closes ends its runs; the last one frees everything.
-import { checkAborted, OutriderError, toFault } from '../base/errors.ts';
+import { checkAborted, OutriderError, toFault, unlessAborted } from '../base/errors.ts';
 import { refuse } from '../base/refuse.ts';
 import { checkLoad } from '../engine/check-load.ts';
 import type { Engine, Loaded } from '../engine/engine.ts';
@@ -141,7 +141,7 @@ export class Tabs {
   #alone<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     const before = this.#last;
     const mine = (async () => {
-      await Promise.race([before, aborted(signal)]);
+      await unlessAborted(before, signal).catch(() => {});
       checkAborted(signal);
       return work();
     })();
@@ -154,9 +154,3 @@ interface Started {
   readonly events: AsyncIterator<TraceEvent>;
   readonly first: IteratorResult<TraceEvent>;
 }
-
-const aborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
