@@ -137,6 +137,11 @@ describe('when it fails', () => {
     ['no score', { data: [{ data: 'AAAA' }] }, /no score is in the answer/],
     ['another address', 307, /the server redirects/],
     ['the key, repeated', { told: KEY }, /no score.*\[key\]/],
+    [
+      'lists without end',
+      `{"data":${'['.repeat(1e5)}${']'.repeat(1e5)}}`,
+      /no score is in the answer: nested too deep/,
+    ],
   ])('at once: %s', async (_, answer, message) => {
     server.answer = () => answer;
     const error = await ask().catch((caught: unknown) => caught);
@@ -163,6 +168,10 @@ describe('when it fails', () => {
     ['words instead of numbers', { choices: [{ logprobs: { top_logprobs: [{ '+': '-1', '-': [] }] } }] }],
     ['a number beyond all probabilities', '{"choices":[{"logprobs":{"top_logprobs":[{"+":1e999,"-":0}]}}]}'],
     ['no log-probabilities', { choices: [{ logprobs: null }] }],
+    [
+      'a token that is none',
+      `{"choices":[{"logprobs":{"content":[{"top_logprobs":[{"token":${'['.repeat(1e5)}${']'.repeat(1e5)}}]}]}}]}`,
+    ],
     [
       'alternatives of no form',
       { choices: [{ logprobs: { content: [{ top_logprobs: [null, '+', { token: '-' }] }] } }] },

@@ -27,10 +27,14 @@ interface Way {
   readonly scoreIn: (answer: unknown) => number | null;
 }
 
-/** What a server says may repeat the key. */
+/** What a server says may repeat the key. JSON is read to any depth, and written only so deep. */
 const quoted = (answer: unknown, key: string | undefined): string => {
-  const text = JSON.stringify(answer) ?? '';
-  return (key ? text.replaceAll(key, '[key]') : text).slice(0, 200);
+  try {
+    const text = JSON.stringify(answer);
+    return (key ? text.replaceAll(key, '[key]') : text).slice(0, 200);
+  } catch {
+    return 'nested too deep';
+  }
 };
 
 const isNumbers = (value: unknown): value is readonly number[] =>
@@ -61,6 +65,9 @@ const pooling = ({ model, values = 'probabilities' }: RemoteJudge & { readonly b
 /** JSON has no -Infinity, the log-probability of what cannot come: some servers write null instead. */
 const probability = (logprob: unknown): number => (typeof logprob === 'number' ? Math.exp(logprob) : 0);
 
+/** With a space before it or without. */
+const isWord = (token: unknown, word: string): boolean => typeof token === 'string' && token.trim() === word.trim();
+
 interface Next {
   readonly token?: unknown;
   readonly logprob?: unknown;
@@ -86,12 +93,8 @@ const wording = ({ model, words = ['-', '+'], question = '' }: RemoteJudge & { r
   body: (text) => ({ model, prompt: text + question, max_tokens: 1, logprobs: ALTERNATIVES, temperature: 0 }),
   scoreIn: (answer) => {
     const next = alternatives(answer);
-    // A word may be among them with a space before it and without.
     const [against, inFavour] = words.map((word) =>
-      next.reduce(
-        (sum, each) => sum + (String(each?.token).trim() === word.trim() ? probability(each?.logprob) : 0),
-        0,
-      ),
+      next.reduce((sum, each) => sum + (isWord(each?.token, word) ? probability(each?.logprob) : 0), 0),
     ) as [number, number];
     const both = against + inFavour;
     return both > 0 && Number.isFinite(both) ? inFavour / both : null;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { checkTokenizer } from './check-tokenizer.ts';
+import { loadTokenizer } from './tokenizer.ts';
 
 const file = (added: unknown): unknown => ({
   model: { type: 'BPE', vocab: { a: 0, b: 1 }, merges: [] },
@@ -61,8 +62,19 @@ describe('a tokenizer from a stranger', () => {
     expect(() => checkTokenizer(tokenizer)).toThrow(message);
   });
 
+  it('is named where steps that are no Sequence are nested without end', async () => {
+    let normalizer = { type: 'NFC', normalizers: [] as object[] };
+    for (let i = 0; i < 1e5; i++) normalizer = { type: 'NFC', normalizers: [normalizer] };
+    const loading = loadTokenizer({ tokenizer: { model, normalizer }, config: {} });
+    await expect(loading).rejects.toMatchObject({ code: 'bad-checkpoint' });
+  });
+
   it('may not look up words of any length', () => {
     const words = { model: { type: 'WordPiece', vocab: { a: 0 }, max_input_chars_per_word: 1e9 } };
     expect(() => checkTokenizer(words)).toThrow('max_input_chars_per_word is 1000000000, expected at most 1000');
+    let lists: unknown = 5;
+    for (let i = 0; i < 1e5; i++) lists = [lists];
+    const deep = { model: { ...words.model, max_input_chars_per_word: lists } };
+    expect(() => checkTokenizer(deep)).toThrow('max_input_chars_per_word is [object Array], expected at most 1000');
   });
 });

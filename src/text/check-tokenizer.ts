@@ -49,8 +49,8 @@ export const checkTokenizer = (tokenizer: unknown): Entries => {
     throw wrong(`the model ${shown(model.type)} is not supported (${MODELS.slice(0, 4).join(', ')} are)`);
   if (model.type === 'BPE' || model.merges !== undefined) checkMerges(model.merges);
   const longest = model.max_input_chars_per_word ?? 0;
-  if (!((longest as number) <= LONGEST_WORD))
-    throw wrong(`max_input_chars_per_word is ${JSON.stringify(longest)}, expected at most ${LONGEST_WORD}`);
+  if (typeof longest !== 'number' || !(longest <= LONGEST_WORD))
+    throw wrong(`max_input_chars_per_word is ${shown(longest)}, expected at most ${LONGEST_WORD}`);
   return entries;
 };
 

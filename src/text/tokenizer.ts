@@ -66,7 +66,7 @@ const build = <T>(file: string, work: () => T): T => {
 
 /** From `tokenizer.json` and the files next to it. */
 export const loadTokenizer = async ({ tokenizer, config, generation = {} }: TokenizerSource): Promise<Tokenizer> => {
-  const entries = checkTokenizer(tokenizer);
+  const entries = build('tokenizer.json', () => checkTokenizer(tokenizer));
   const { compileTemplate, openEncoder } = await import('./library.ts');
   const pieces = build('tokenizer.json', () => new Pieces(tokenizer, entries));
   const encoder = build('tokenizer.json', () => openEncoder(tokenizer, config));

@@ -226,6 +226,9 @@ class Machine {
   }
 }
 
+/** As many as PyTorch's own tensors may have. A list can be named again and again, and is read each time. */
+const MOST_DIMENSIONS = 64;
+
 /** Only rows that lie one after the other are read. */
 const isContiguous = (shape: readonly number[], stride: readonly number[]): boolean => {
   let expected = 1;
@@ -233,13 +236,14 @@ const isContiguous = (shape: readonly number[], stride: readonly number[]): bool
     if (shape[i] !== 1 && stride[i] !== expected) return false;
     expected *= shape[i] as number;
   }
-  return stride.length === shape.length;
+  return true;
 };
 
 const CALLS: Readonly<Record<string, (values: readonly Value[]) => Value | undefined>> = {
   'collections.OrderedDict': (values) => (values.length === 0 ? new Map() : undefined),
   'torch._utils._rebuild_tensor_v2': ([storage, offset, shape, stride]) => {
     if (!(storage instanceof Storage) || !isSize(offset) || !Array.isArray(shape) || !Array.isArray(stride)) return;
+    if (shape.length > MOST_DIMENSIONS || stride.length !== shape.length) return;
     if (!shape.every(isSize) || !stride.every(isSize) || !isContiguous(shape, stride)) return;
     return new Tensor(storage, offset, shape);
   },

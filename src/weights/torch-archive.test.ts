@@ -84,6 +84,8 @@ test('rows that do not follow one another, and storages that are too short, are 
   const [fc] = TENSORS as [TorchTensor];
   await expect(open(writeTorch([{ ...fc, stride: [1, 2] }]))).rejects.toThrow('a call that makes no tensor');
   await expect(open(writeTorch([{ ...fc, shape: [3, 3] }]))).rejects.toThrow('36 bytes at 0 of a storage of 24');
+  // One list of a million dimensions may serve a million tensors.
+  await expect(open(writeTorch([{ ...fc, shape: Array(65).fill(1) }]))).rejects.toThrow('a call that makes no tensor');
 });
 
 test('an archive that was cut off is told from a file that is none', async () => {
