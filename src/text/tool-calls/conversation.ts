@@ -20,6 +20,7 @@ export interface ToolConversation {
 
 const asObject = (written: unknown): unknown => {
   if (typeof written !== 'string') return written;
+  if (written.trim() === '') return {}; // some servers write nothing for a function without parameters
   try {
     const value: unknown = JSON.parse(written);
     return typeof value === 'object' && value !== null ? value : written;

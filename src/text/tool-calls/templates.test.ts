@@ -108,3 +108,13 @@ describe.skipIf(noShared)('calls that a published template writes', () => {
     expect(Object.keys(counts).length).toBeGreaterThan(5);
   });
 });
+
+it('a call whose arguments are an empty text has none', () => {
+  const call = { id: 'a', type: 'function', function: { name: 'now', arguments: '' } };
+  const said = [
+    { role: 'user', content: 'How late is it?' },
+    { role: 'assistant', content: '', tool_calls: [call] },
+    { role: 'tool', content: 'noon', tool_call_id: 'a' },
+  ];
+  expect(toolConversation('', said, undefined).messages[1]?.content).toContain('{"name": "now", "arguments": {}}');
+});
