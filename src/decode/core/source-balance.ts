@@ -18,8 +18,9 @@ const PAUSE = { least: 16, most: 512 } as const;
 
 /**
  * Prices are made of the plain rounds of their time (timings.ts). So after this many speculative rounds in a row that
- * commit hardly more than plain ones would in their time, two rounds are plain and are timed. So they are before the
- * source is paused: what looked like a loss may have been another moment's speed.
+ * commit hardly more than plain ones would in their time, the source leaves out two rounds, which are plain and timed
+ * unless another source drafts. So it does before it is paused: what looked like a loss may have been another moment's
+ * speed.
  */
 const CHECK = { rounds: 16, gain: 1.5, plain: 2 } as const;
 /** The most rounds whose price may still change. */
@@ -47,7 +48,7 @@ export class SourceBalance {
   /** The ledger without rounds whose price may still change: those since plain ones were timed, or of an unknown price. */
   #settled: Ledger;
   #open: FinishedRound[] = [];
-  /** Plain rounds that were timed since the last check, and those that are still to be timed by this one. */
+  /** Plain rounds that were timed since the last check, and rounds that this one still leaves out. */
   #timed = 0;
   #checking = 0;
   #pause: number = PAUSE.least;
@@ -93,7 +94,8 @@ export class SourceBalance {
     this.#settled = { ...this.#settled, committed: this.#settled.committed + tokens };
     if (plain) this.timed();
     else this.#update();
-    if (plain && this.#checking > 0 && --this.#checking === 0 && this.#loses) this.#stop();
+    // While another source drafts no round is plain, and this one must not wait for good.
+    if (this.#checking > 0 && --this.#checking === 0 && this.#loses) this.#stop();
   }
 
   /** After a plain round, or a pass that takes as long, was timed. */
