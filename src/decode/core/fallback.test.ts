@@ -167,6 +167,27 @@ describe('off when losing', () => {
     expect(events).toEqual([]); // the run was never plain
   });
 
+  it('gives a source that lost another chance, though the other one drafts in every round', () => {
+    const timings = warm({ plain: 3, round: 9 });
+    const sources = ['lookup', 'eagle3'] as const;
+    const cost = measuredCost(timings);
+    const fallback = new Fallback({ sources, timings, cost, byClock: true, emit: () => {}, fallBack: true });
+    const lookups = { early: 0, late: 0 };
+    for (let [round, committed] = [1, 0]; committed < 4000; round++) {
+      const may = fallback.next(round);
+      expect(may).toContain('eagle3');
+      // Every second round something repeats, at first by chance.
+      const source = round % 2 === 0 && may.includes('lookup') ? 'lookup' : 'eagle3';
+      const part = committed < 2000 ? 'early' : 'late';
+      const tokens = source === 'eagle3' ? 5 : part === 'early' ? 1 : 12;
+      fallback.speculative(round, { source, kind: KIND, ms: 9, tokens });
+      if (source === 'lookup') lookups[part]++;
+      committed += tokens;
+    }
+    expect(lookups.early).toBeLessThan(15);
+    expect(lookups.late).toBeGreaterThan(80);
+  });
+
   it('times plain rounds again where little is accepted: a busy moment made them look dear', () => {
     const timings = warm({ plain: 9, round: 8 });
     const { ms, speculative, events } = simulate(1000, () => 1, { plain: 3, round: 8 }, { timings });
@@ -175,6 +196,19 @@ describe('off when losing', () => {
     expect(ms / (1000 * 3)).toBeLessThan(1.06);
     // Where drafts are kept, plain rounds are not timed again, and no round is wasted.
     expect(simulate(1000, () => 5, { plain: 3, round: 8 }).speculative).toBe(200);
+  });
+
+  it('takes no time for the price of a round where the clock is too coarse to see one', () => {
+    const timings = new Timings();
+    const { speculative } = simulate(200, () => 2, { plain: 0, round: 0 }, { timings });
+    expect(speculative).toBe(100);
+    expect(timings.ledgers.get('dflash')).toEqual({ balance: 0, lost: 0, committed: 200 });
+    // One of three is seen.
+    for (let i = 0; i < 30; i++) {
+      timings.addPlain(i % 3 === 0 ? 16 : 0);
+      timings.addRound('1+8', i % 3 === 0 ? 32 : 0);
+    }
+    expect([timings.plain, timings.cost('1+8')]).toEqual([16, 2]);
   });
 
   it('keeps on where that is asked for', () => {

@@ -86,8 +86,9 @@ export class Timings {
     return values.length >= enough ? Math.min(...values) : null;
   }
 
-  /** A plain round, or a pass of one row, which takes as long. */
+  /** A plain round, or a pass of one row, which takes as long. A time of 0 is of a clock too coarse to see it. */
   addPlain(ms: number): void {
+    if (ms === 0) return;
     this.#plain.add({ ms, end: this.#pass(ms) });
     this.#unsettled = this.#unsettled.filter((each) => {
       const plain = this.#plainAt(each.round.end);
@@ -106,6 +107,7 @@ export class Timings {
    * speed changes within seconds, and a price made of two moments would say more of them than of the round.
    */
   addRound(kind: string, ms: number): void {
+    if (ms === 0) return;
     const end = this.#pass(ms);
     const plain = this.#plainAt(end);
     if (plain === null) return;

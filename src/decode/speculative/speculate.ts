@@ -11,13 +11,16 @@ import { allowedDraft, ExpectedToken, forcedAfter } from './constrained-draft.ts
 import type { Drafter, Outcome, Proposal } from './drafter.ts';
 import { payingDraft } from './paying-draft.ts';
 
+/** Passes that are timed at most: a browser may round its clock so much that all of them seem to take no time. */
+const MOST_TIMED = 8;
+
 /** Times plain rounds, once for each set of models. Their passes are not accepted. */
 const timePlainRounds = async (
   target: Cursor,
   { timings, sequence }: Pick<RunContext, 'timings' | 'sequence'>,
 ): Promise<void> => {
   const rounds = async (): Promise<void> => {
-    while (timings.plain === null) {
+    for (let i = 0; i < MOST_TIMED && timings.plain === null; i++) {
       const start = performance.now();
       await plainRound(target, sequence);
       timings.addPlain(performance.now() - start);
@@ -79,6 +82,7 @@ export const speculate = (
   // Under a constraint the target's own draws decide, so that it can be checked after them.
   const random = sampled && !sequence.constraint;
   let prepared = !sampled;
+  let timed = !fallBack;
   const cost = random ? assumedCost(software, drafting) : measuredCost(timings);
   const { sources = [drafter.by] } = drafter;
   const fallback = new Fallback({ sources, timings, cost, byClock: !random, emit, fallBack });
@@ -89,7 +93,8 @@ export const speculate = (
   return async (context) => {
     if (!prepared) await keepDistributions(models, drafter.by);
     prepared = true;
-    if (fallBack) await timePlainRounds(target, { timings, sequence });
+    if (!timed) await timePlainRounds(target, { timings, sequence });
+    timed = true;
     const start = performance.now();
     // A bonus token and a draft are drawn with different noise. Where drafts are drawn at random, the answer's last
     // token is drafted too, so that a smaller budget cuts the answer and does not change it.
@@ -105,11 +110,14 @@ export const speculate = (
     const draft = proposes ? sized(proposal, context.sequence, after, most) : null;
     if (draft) return verifyRound(draft, context, start, after.length);
 
+    // Neither a draft that came to nothing nor alternatives count: the times of other rounds leave them out too.
+    const decided = performance.now();
     const plain = await plainRound(target, context.sequence, forced);
+    const ms = performance.now() - decided;
     const base = tokens.length - 1;
     const commit = await keepPlainRound(plain, { ...context, emit }, start);
     observe({ ...plain, base }, proposes ? after.length : 0);
-    if (forced.length === 0) fallback.plain(context.round, performance.now() - start);
+    if (forced.length === 0) fallback.plain(context.round, ms);
     return commit;
   };
 
