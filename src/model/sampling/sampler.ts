@@ -61,14 +61,14 @@ export class Sampler {
   readonly #row: Tensor;
   readonly #tops: Tops;
   readonly #plans = new Map<GPUBuffer, Plans>();
-  readonly #arena: Arena;
-  /** Made at the first use, because most runs have no constraint. */
+  /** Of draws among allowed tokens: empty until the first one, because most runs have no constraint. */
+  readonly #allowedArena: Arena;
   #allowed: Tensor | null = null;
   readonly #allowedPlans = new Map<GPUBuffer, Plan>();
 
   constructor(gpu: Gpu, arena: Arena, vocabulary: number) {
     this.#gpu = gpu;
-    this.#arena = arena;
+    this.#allowedArena = new Arena(gpu);
     this.#vocabulary = vocabulary;
     this.#tokenRing = tokenRingOf(gpu);
     this.distributions = DistributionRing.acquire(gpu, vocabulary);
@@ -126,6 +126,7 @@ export class Sampler {
     for (const plan of this.#distributionPlans) plan.unbind();
     this.distributions.letGo(this);
     this.#tops.trim();
+    this.#freeAllowed();
   }
 
   get #distributionPlans(): readonly Plan[] {
@@ -187,7 +188,9 @@ export class Sampler {
   }
 
   async #prepareAllowed(logits: Tensor): Promise<Plan> {
-    this.#allowed ??= this.#arena.storage(allowedWords(this.#vocabulary) * 4, 'allowed tokens');
+    this.#allowed ??= await this.#gpu.allocating('the set of allowed tokens', () =>
+      this.#allowedArena.storage(allowedWords(this.#vocabulary) * 4, 'allowed tokens'),
+    );
     const plan = new Plan(this.#gpu);
     const tensors = { logits, draws: this.draws, allowed: this.#allowed, choices: this.#tokenRing.tensor };
     const stride = logits.shape.at(-1) as number;
@@ -224,11 +227,17 @@ export class Sampler {
   free(): void {
     for (const plans of this.#plans.values()) destroy(plans);
     this.#plans.clear();
-    for (const plan of this.#allowedPlans.values()) plan.destroy();
-    this.#allowedPlans.clear();
     this.distributions.letGo(this);
     this.#tops.trim();
+    this.#freeAllowed();
     DistributionRing.release(this.#gpu, this.#vocabulary);
+  }
+
+  #freeAllowed(): void {
+    for (const plan of this.#allowedPlans.values()) plan.destroy();
+    this.#allowedPlans.clear();
+    this.#allowedArena.free();
+    this.#allowed = null;
   }
 }
 
