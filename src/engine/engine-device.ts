@@ -7,17 +7,23 @@ import { Gpu } from '../gpu/device.ts';
 const TOO_SOON = 60_000;
 
 export class EngineDevice {
-  /** Null before the first use, and while a new device is being opened. */
+  /** Null before the first use. One that has failed stays until the next one is open. */
   current: Gpu | null;
   readonly #open: () => Promise<Gpu>;
   /** False: the caller brought the device, and frees it. */
   readonly #owned: boolean;
+  /** What becomes of a device in the end. */
+  readonly #free: (gpu: Gpu) => void;
   #opening: Promise<Gpu> | null = null;
   #lastLoss = Number.NEGATIVE_INFINITY;
 
   /** `given`: a device, or what opens one. */
   constructor(given: Gpu | GPUDevice | (() => Promise<Gpu>)) {
     this.#owned = typeof given === 'function';
+    this.#free = (gpu) => {
+      if (this.#owned) gpu.destroy();
+      else if (gpu !== given) gpu.release(); // of a bare device, which the caller keeps: what the engine has made there
+    };
     this.current = given instanceof Gpu ? given : null;
     this.#open = typeof given === 'function' ? given : async () => (given instanceof Gpu ? given : Gpu.over(given));
   }
@@ -70,13 +76,9 @@ export class EngineDevice {
     );
   }
 
-  /** Frees a device that the engine opened, also one that is still being opened. */
+  /** Frees what the engine opened, also what is still being opened. */
   destroy(): void {
-    if (!this.#owned) return;
-    this.current?.destroy();
-    this.#opening?.then(
-      (gpu) => gpu.destroy(),
-      () => {},
-    );
+    if (this.current) this.#free(this.current);
+    this.#opening?.then(this.#free, () => {});
   }
 }

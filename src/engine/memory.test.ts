@@ -90,38 +90,62 @@ const healthy = (where: string): void => {
   expect(gpu.failure, where).toBeNull();
 };
 
-describe.each(SYSTEMS)('%#', (models, request) => {
-  const name = JSON.stringify(request);
-
-  it(`any allocation of a run may be refused: ${name}`, async () => {
-    await engine.load(models);
-    const before = gpu.bytes;
+/** Refuses each allocation of a run in turn. */
+const refuseEach = async (models: ModelSources, request: Partial<RunRequest>): Promise<void> => {
+  await engine.load(models);
+  const before = gpu.bytes;
+  memory.refuse();
+  const whole = await ask(request);
+  const allocations = memory.made;
+  expect(whole).toHaveLength(TOKENS);
+  expect(allocations).toBeGreaterThan(8);
+  const short = await ask({ ...request, maxTokens: AFTER });
+  let survived = 0;
+  for (let k = 0; k < allocations; k++) {
+    await engine.load(models); // frees caches and readbacks; the models stay
+    expect(gpu.bytes, `before ${k}`).toBe(before);
+    memory.refuse(k);
+    const refusals = memory.refusals;
+    const tokens: number[] = [];
+    const failed = await refused(ask(request).then((all) => tokens.push(...all)));
+    // Readbacks that overlap need a buffer each, and whether the last two do is a matter of time.
+    const reached = k < allocations - 1 || memory.made > k;
     memory.refuse();
-    const whole = await ask(request);
-    const allocations = memory.made;
-    expect(whole).toHaveLength(TOKENS);
-    expect(allocations).toBeGreaterThan(8);
-    const short = await ask({ ...request, maxTokens: AFTER });
-    let survived = 0;
-    for (let k = 0; k < allocations; k++) {
-      await engine.load(models); // frees caches and readbacks; the models stay
-      expect(gpu.bytes, `before ${k}`).toBe(before);
-      memory.refuse(k);
-      const refusals = memory.refusals;
-      const tokens: number[] = [];
-      const failed = await refused(ask(request).then((all) => tokens.push(...all)));
-      // Readbacks that overlap need a buffer each, and whether the last two do is a matter of time.
-      const reached = k < allocations - 1 || memory.made > k;
-      memory.refuse();
-      expect(memory.refusals - refusals, `refused ${k} of ${allocations}`).toBe(reached ? 1 : 0);
-      healthy(`refused ${k} of ${allocations}`);
-      if (failed) expect(gpu.bytes, `after ${k}`).toBe(before);
-      else expect(tokens, `refused ${k}`).toEqual(whole);
-      if (reached && !failed) survived++; // without what need not be: in a smaller cache
-      expect(await ask({ ...request, maxTokens: AFTER }), `after ${k}`).toEqual(short);
-    }
-    expect(survived, 'a smaller cache was tried').toBeGreaterThan(0);
-  }, 600_000);
+    expect(memory.refusals - refusals, `refused ${k} of ${allocations}`).toBe(reached ? 1 : 0);
+    healthy(`refused ${k} of ${allocations}`);
+    if (failed) expect(gpu.bytes, `after ${k}`).toBe(before);
+    else expect(tokens, `refused ${k}`).toEqual(whole);
+    if (reached && !failed) survived++; // without what need not be: in a smaller cache
+    expect(await ask({ ...request, maxTokens: AFTER }), `after ${k}`).toEqual(short);
+  }
+  expect(survived, 'a smaller cache was tried').toBeGreaterThan(0);
+};
+
+describe.each(SYSTEMS)('%#', (models, request) => {
+  it(`any allocation of a run may be refused: ${JSON.stringify(request)}`, () => refuseEach(models, request), 600_000);
+});
+
+it('any allocation of a constrained run may be refused', async () => {
+  const { model } = await loadSource(gpu, target);
+  const tokenizer = lettersTokenizer(Array.from({ length: 49 }, (_, i) => String.fromCharCode(65 + i)));
+  const letters = { name: 'letters', model, tokenizer, stopTokens: [] };
+  await refuseEach({ target: letters }, { constraint: { regex: '[A-F]+' } });
+  await engine.load({});
+  model[Symbol.dispose]();
+}, 600_000);
+
+it("close leaves nothing on a bare device of the caller's, and leaves the device", async () => {
+  const { device } = gpu;
+  const before = memory.bytes;
+  const other = createEngine({ gpu: device });
+  await other.load({ target });
+  for await (const _ of other.run({ prompt, maxTokens: 3 }));
+  expect(memory.bytes).toBeGreaterThan(before);
+  await other.close();
+  expect(memory.bytes).toBe(before);
+  healthy('after another engine');
+  await engine.load({ target });
+  expect(await ask({})).toHaveLength(TOKENS);
 });
 
 it('any allocation of a load may be refused', async () => {

@@ -214,6 +214,12 @@ export class Gpu {
     return layout;
   }
 
+  /** Frees what was made here, and leaves the device as it is. */
+  release(): void {
+    this.flush(); // commands that use a buffer must be submitted before it is destroyed
+    this.memory.freeAll();
+  }
+
   /** Destroys the device, with every buffer on it. */
   destroy(): void {
     this.device.destroy();
@@ -235,5 +241,10 @@ export const openGpu = async (gpu: GPU | undefined, { features = 'all' }: OpenOp
     requiredFeatures: all ? OPTIONAL_FEATURES.filter((name) => adapter.features.has(name)) : [],
     requiredLimits: all ? Object.fromEntries(RAISED_LIMITS.map((name) => [name, adapter.limits[name]])) : {},
   });
-  return Gpu.over(device, adapter.info);
+  try {
+    return await Gpu.over(device, adapter.info);
+  } catch (error) {
+    device.destroy();
+    throw error;
+  }
 };

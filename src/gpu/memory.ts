@@ -51,6 +51,11 @@ export class DeviceMemory {
     buffer.destroy();
   }
 
+  /** Destroys every buffer that was made here. */
+  freeAll(): void {
+    for (const buffer of [...this.#kept.keys()]) this.free(buffer);
+  }
+
   /** Whether a buffer was made here and not freed since. */
   holds(buffer: GPUBuffer): boolean {
     return this.#kept.has(buffer);
