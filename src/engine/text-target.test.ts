@@ -195,6 +195,22 @@ it('may not be asked for more than its context, before anything runs', async () 
   expect((await run('draft-only', {}, { maxTokens: 200 }, own)).at(-1)).toMatchObject({ type: 'done' });
 });
 
+it('leaves the rest of an answer to the draft, once the text fills its context', async () => {
+  // Its tokens are shorter than the draft's, and how many they will be is not known before they are written.
+  const toy = (name: string, tokenizer: Tokenizer, context: number): LoadedModel => {
+    const model = toyModel({ vocabulary: tokenizer.vocabulary, sharpness: 8, context });
+    return { name, model, tokenizer, stopTokens: [] };
+  };
+  const own = createEngine();
+  const models = { target: toy('short', await shorter(), 110), draft: toy('long', await bundledTokenizer(), 512) };
+  await own.load(models, { vocabularies: 'own' });
+  const events = await run('random', { share: 0.5, 'step-tokens': 4 }, { maxTokens: undefined, seed: 1 }, own);
+  expect(events.at(-1)).toMatchObject({ type: 'done', finish_reason: 'length' });
+  const faults = events.flatMap((event) => (event.type === 'remote' && event.fault ? [event.fault.message] : []));
+  expect(faults).toEqual(['the text fills the context of short']);
+  expect(stepsOf(events).at(-1)).toMatchObject({ by: 'draft' });
+});
+
 /** The two bytes of é, a letter and a space; no token has more than one byte. */
 const bytewise = () => {
   const { added_tokens: _, ...tokenizer } = json('tokenizer.json');

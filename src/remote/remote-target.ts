@@ -49,7 +49,7 @@ export const openRemote = (source: RemoteSource, timing?: Partial<Timing>): Load
       let gone = false;
       return {
         name,
-        async writeStep(tokens, { delimiter, maxTokens, sampling, signal, emit, onText }: StepRequest) {
+        async writeStep(tokens, { delimiter, maxTokens, sampling, signal, emit }: StepRequest) {
           if (gone) return null;
           const began = performance.now();
           let tries = 0;
@@ -63,7 +63,6 @@ export const openRemote = (source: RemoteSource, timing?: Partial<Timing>): Load
               // Steps that begin alike are drawn with numbers of their own, as the positions of one run are.
               sampling: { ...sampling, seed: (sampling.seed + tokens.length) % 2 ** 32 },
               signal,
-              onText,
               onTry: () => tries++,
             });
             const step = read(written, tokens, maxTokens, reader);

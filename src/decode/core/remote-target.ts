@@ -14,8 +14,6 @@ export interface StepRequest {
   readonly signal: AbortSignal;
   /** Receives a `remote` event for every step that was requested. */
   readonly emit: Emit;
-  /** Receives the step's text as it arrives. */
-  readonly onText?: ((text: string) => void) | undefined;
 }
 
 export interface WrittenStep {

@@ -17,7 +17,7 @@ import { encodeConversation } from '../read-prompt.ts';
 import type { PromptRequest } from '../request.ts';
 import type { LoadedModel } from './loaded-models.ts';
 
-/** A step in both vocabularies; null where the target's context is full. */
+/** A step in both vocabularies. */
 interface Translated extends WrittenStep {
   /** The target's own tokens. */
   readonly own: readonly number[];
@@ -52,6 +52,8 @@ export class TextTarget implements LoadedRemote, Disposable {
     let there: readonly number[] = [];
     /** Tokens of the prompt, as the target reads it. */
     let promptLength = 0;
+    /** The text fills the target's context: it is not asked again. */
+    let full = false;
     const translate = (tokens: readonly number[], promptHere: number): void => {
       if (here.length === 0) {
         here = tokens.slice(0, promptHere);
@@ -69,10 +71,18 @@ export class TextTarget implements LoadedRemote, Disposable {
       name: this.name,
       context: this.#target.model.context,
       writeStep: async (tokens, request) => {
+        if (full) return null;
         const began = performance.now();
         translate(tokens, request.promptLength);
         try {
           const step = await this.#write(there, tokens, { ...request, promptLength }, reader);
+          if (!step) {
+            const fault = refuse(`the text fills the context of ${this.name}`, 'Ask for fewer tokens.');
+            if (promptLength >= this.#target.model.context) throw fault;
+            full = true;
+            request.emit({ ...this.#told(began), tokens: 0, fault: toFault(fault) });
+            return null;
+          }
           const { own, tokens: written, finish } = step;
           // A step that was cut is spelled anew from what is kept of it.
           if (finish !== 'length')
@@ -106,17 +116,21 @@ export class TextTarget implements LoadedRemote, Disposable {
     return tokenizer.encode(unwrappedText(tokens, reader.tokenizer), { special: true });
   }
 
-  /** `text` and the lengths of `request` are in the target's tokens, `before` is the text in the draft's. */
+  /**
+   * `text` and the lengths of `request` are in the target's tokens, `before` is the text in the draft's. Null where the
+   * target's context is full.
+   */
   async #write(
     text: readonly number[],
     before: readonly number[],
     request: StepRequest,
     reader: Reader,
-  ): Promise<Translated> {
+  ): Promise<Translated | null> {
     const { maxTokens } = request;
-    const [candidate] = await this.#candidates(text, request);
-    const { ends } = candidate as Candidate;
-    const own = this.#ownTokens(candidate as Candidate);
+    const [candidate] = (await this.#candidates(text, request)) ?? [];
+    if (!candidate) return null;
+    const { ends } = candidate;
+    const own = this.#ownTokens(candidate);
     const [eos] = reader.stopTokens;
     const spelled = retokenise(before, this.#tokenizer.decode(own), reader.tokenizer);
     const written = ends === 'stop' && eos !== undefined ? [...spelled, eos] : spelled;
@@ -136,7 +150,7 @@ export class TextTarget implements LoadedRemote, Disposable {
   async #candidates(
     text: readonly number[],
     { promptLength, maxTokens: most, sampling, signal }: StepRequest,
-  ): Promise<readonly Candidate[]> {
+  ): Promise<readonly Candidate[] | null> {
     const { model, stopTokens } = this.#target;
     const cursor = await this.#open(Math.min(model.context, text.length + most), promptLength);
     const known = Math.min(cursor.length, commonPrefix(this.#read, text), text.length - 1);
@@ -149,8 +163,7 @@ export class TextTarget implements LoadedRemote, Disposable {
     const room = most;
     const one = { by: 'target', model, cursor, samplings, boundary, room, grounds: false, pools: false } as const;
     const written = await new Candidates(one).write(text, most, { step: 0, round: 0, emit: () => {}, signal });
-    if (!written) throw refuse(`the text fills the context of ${this.name}`, 'Ask for fewer tokens.');
-    this.#read = [...text, ...(written[0]?.tokens ?? [])];
+    this.#read = [...text, ...(written?.[0]?.tokens ?? [])];
     return written;
   }
 
