@@ -7,6 +7,7 @@ import { readArchitecture } from '../model/families/families.ts';
 import { remote, remoteJudge } from '../remote/server.ts';
 import { testGpu } from '../testing/device/gpu.ts';
 import { serveFiles } from '../testing/servers/file-server.ts';
+import { tinyFamily } from '../testing/toys/tiny-family.ts';
 import { tinyMtp } from '../testing/toys/tiny-mtp.ts';
 import type { ByteSource } from '../weights/files/byte-source.ts';
 import { folderSource } from '../weights/files/folder.ts';
@@ -127,6 +128,16 @@ test('a target whose files have no MTP layer does not say that it has one', asyn
   });
   const { models } = await engine.load({ target: source });
   expect(models.target).not.toHaveProperty('mtp');
+});
+
+test('a drafter that leaves its vocabulary to its target may be named before it', async () => {
+  const { target, dflash } = tinyFamily();
+  if (!('files' in dflash && dflash.files instanceof Map)) throw new Error('a source in memory');
+  const config = JSON.parse(new TextDecoder().decode(dflash.files.get('config.json')));
+  const silent = new TextEncoder().encode(JSON.stringify({ ...config, vocab_size: null }));
+  const drafter: Source = { kind: 'bytes', files: new Map([...dflash.files, ['config.json', silent]]) };
+  const { parts } = await engine.preflight({ target, dflash: drafter });
+  expect((await engine.preflight({ dflash: drafter, target })).parts).toEqual(parts);
 });
 
 test('what is on other machines takes nothing here', async () => {
