@@ -8,7 +8,9 @@ import type { Tokenizer } from '../text/tokenizer.ts';
 import type { TraceEvent } from '../trace/index.ts';
 import { clientOf } from '../worker/client.ts';
 import { serve } from '../worker/service.ts';
+import { calibrate } from './calibrate.ts';
 import { createEngine, type Engine } from './engine.ts';
+import type { LoadedModel } from './load/loaded-models.ts';
 import type { Sidecar } from './load/sidecar.ts';
 
 /** Token 3 is a blank line. */
@@ -96,6 +98,24 @@ describe('calibrate', () => {
     await expect(engine.calibrate({ prompts: prompts.slice(0, 1), maxTokens: 30 })).rejects.toThrow(/too few/);
     await expect(engine.calibrate({ prompts, signal: AbortSignal.abort() })).rejects.toThrow(/aborted/);
     await expect(createEngine().calibrate({ prompts })).rejects.toThrow('no draft is loaded');
+  });
+
+  it('goes on with a draft that was loaded again after its device was lost, and is stored next to that one', async () => {
+    const engine = await toyDraft();
+    const [lost, again] = [0, 1].map(() => {
+      const draft = toyLoaded(toyModel({ vocabulary: 12, sharpness: 5 }));
+      return { ...draft, sidecar: sidecarWith() };
+    }) as [LoadedModel, LoadedModel];
+    const sources = {};
+    let runs = 0;
+    const run: Engine['run'] = (...asked) => {
+      runs++;
+      return engine.run(...asked);
+    };
+    const drafting = () => ({ draft: runs < 3 ? lost : again, sources });
+    const { calibration } = await calibrate(run, drafting, { prompts, maxTokens: 120 });
+    expect(await again.sidecar?.read('calibration.json')).toEqual(calibration);
+    expect(await lost.sidecar?.read('calibration.json')).toBeNull();
   });
 
   it('notices that the models have changed under it', async () => {

@@ -230,7 +230,7 @@ class LocalEngine implements Engine {
   async calibrate(options: CalibrateOptions): Promise<Calibrated> {
     return calibrate(
       (request, signal) => this.run(request, signal),
-      () => this.#registry.models.draft,
+      () => ({ draft: this.#registry.models.draft, sources: this.#registry.sources }),
       options,
     );
   }

@@ -44,3 +44,10 @@ it('a block-size policy must read as many logits as its target has, also one tha
   );
   expect(registry.models).toEqual({});
 });
+
+it('calls that come at once share one store', async () => {
+  const registry = new ModelRegistry(testGpu, undefined);
+  const [one, other] = await Promise.all([registry.openStore(), registry.openStore()]);
+  expect(other).toBe(one);
+  expect(registry.store).toBe(one);
+});

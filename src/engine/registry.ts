@@ -76,8 +76,9 @@ export const sameSource = (a: Source | object, b: Source | object): boolean => {
 };
 
 export class ModelRegistry {
-  /** Opened by the first load from an address. */
+  /** Opened by the first call that needs it. */
   store: Store | undefined;
+  #opening: Promise<Store> | null = null;
   models: LoadedModels = {};
   readonly #entries = new Map<ModelRole, Entry>();
   /** The device that the models are on; null where none of them is on one. */
@@ -96,6 +97,7 @@ export class ModelRegistry {
 
   /** Afterwards exactly these are loaded; after a failure, nothing is. */
   async load(sources: ModelSources, options: LoadOptions): Promise<void> {
+    this.#loaded = null;
     try {
       if (this.lost) this.clear();
       this.#freeOthers(sources, options);
@@ -106,6 +108,11 @@ export class ModelRegistry {
       this.clear();
       throw error;
     }
+  }
+
+  /** What the models were loaded from: the same object after a reload. Null while others are being loaded. */
+  get sources(): ModelSources | null {
+    return this.#loaded?.sources ?? null;
   }
 
   /** The models' device is lost, and they with it. */
@@ -124,6 +131,7 @@ export class ModelRegistry {
     try {
       await this.load(loaded.sources, { ...options, signal });
     } catch (error) {
+      this.#loaded = loaded;
       this.#unrestored = true;
       throw error;
     }
@@ -139,7 +147,8 @@ export class ModelRegistry {
 
   /** The store of kept downloads. */
   async openStore(): Promise<Store> {
-    this.store ??= await openBrowserStore();
+    this.#opening ??= openBrowserStore();
+    this.store = await this.#opening;
     return this.store;
   }
 
