@@ -337,7 +337,7 @@ class LocalEngine implements Engine {
   ): Promise<TraceEvent> {
     const began = clock();
     const named = <T extends { readonly token: number }>(each: T) => ({ ...each, text: transcript.textOf(each.token) });
-    const scores = await scorePrompt(models.target, prompt, promptLogprobs ?? 0, signal);
+    const scores = await scorePrompt(models.target, prompt, promptLogprobs ?? 0, { cache: this.#cache, signal });
     const tokens = scores.map(({ top, ...score }) => ({ ...named(score), top: top.map(named) }));
     const text = tokenizer?.decode(prompt, { special: true }) ?? null;
     return { at: clock(), type: 'prompt', text, tokens, ms: clock() - began };

@@ -5,7 +5,7 @@ import { checkAborted } from '../base/errors.ts';
 import { logSumExp } from '../base/log-sum-exp.ts';
 import { MOST_ROWS } from '../base/pass-rows.ts';
 import { chainOf } from '../decode/core/chain.ts';
-import type { Choice, LanguageModel } from '../model/interface.ts';
+import type { CachePrecision, Choice, LanguageModel } from '../model/interface.ts';
 
 export interface PromptScore {
   readonly token: number;
@@ -14,14 +14,14 @@ export interface PromptScore {
   readonly top: readonly Choice[];
 }
 
-/** `n`: alternatives of each token. */
+/** `n`: alternatives of each token. `cache`: the precision at which the answer's rows are kept. */
 export const scorePrompt = async (
   model: LanguageModel,
   prompt: readonly number[],
   n: number,
-  signal: AbortSignal,
+  { cache, signal }: { readonly cache: CachePrecision; readonly signal: AbortSignal },
 ): Promise<readonly PromptScore[]> => {
-  using cursor = await model.open({ capacity: prompt.length });
+  using cursor = await model.open({ capacity: prompt.length, cache });
   const scores: PromptScore[] = [{ token: prompt[0] as number, logprob: null, top: [] }];
   for (let from = 0; from < prompt.length - 1; from += MOST_ROWS) {
     checkAborted(signal);

@@ -304,7 +304,7 @@ describe('a language model as a judge', () => {
 
     const least = async (step: readonly number[]): Promise<number> => {
       const text = [...problem, ...(kept as number[]), ...step];
-      const scores = await scorePrompt(target.model, text, 0, new AbortController().signal);
+      const scores = await scorePrompt(target.model, text, 0, { cache: 'f32', signal: new AbortController().signal });
       return Math.exp(Math.min(...scores.slice(-step.length).map(({ logprob }) => logprob as number)));
     };
     const expected = [await least(right as number[]), await least(wrong as number[])];
