@@ -307,6 +307,7 @@ describe('with the draft as the target', () => {
     for (let commits = 0; commits < 3; ) if ((await events.next()).value?.type === 'commit') commits++;
     abort.abort(); // the next event is not asked for
     expect(committedTokens(await ask(engine))).toEqual(whole);
+    expect(await events.next()).toMatchObject({ value: { type: 'kernels' } }); // of the round that was committed
     expect(await events.next()).toMatchObject({ value: { type: 'done', finish_reason: 'aborted' } });
     const second = engine.run({ prompt })[Symbol.asyncIterator]();
     await second.next();

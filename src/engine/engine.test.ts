@@ -165,6 +165,48 @@ describe('a run', () => {
     expect(ended).toMatchObject({ text: said });
   });
 
+  it('that is aborted at any event ends with the round whole, and its text is that of the commits', async () => {
+    const engine = await toyEngine();
+    const request = { ...sampled, maxTokens: 6 };
+    const whole = await collect(engine, request);
+    for (let last = 0; last < whole.length - 1; last++) {
+      const abort = new AbortController();
+      const events: TraceEvent[] = [];
+      for await (const event of engine.run(request, abort.signal)) {
+        if (events.push(event) === last + 1) abort.abort(); // while the engine waits to be asked for the next one
+      }
+      const types = events.slice(0, -1).map(({ type }) => type);
+      expect(types).toEqual(whole.slice(0, types.length).map(({ type }) => type));
+      const text = tokenizer.decode(committedTokens(events));
+      const finish_reason = commits(events).length < commits(whole).length ? 'aborted' : 'length';
+      expect(done(events), `at event ${last}`).toMatchObject({ finish_reason, text });
+    }
+  });
+
+  it('that is aborted between two events says what became of its constraint', async () => {
+    const engine = await toyEngine();
+    const abort = new AbortController();
+    const events: TraceEvent[] = [];
+    for await (const event of engine.run({ ...sampled, constraint: { regex: '[a-z ]+' } }, abort.signal)) {
+      events.push(event);
+      if (commits(events).length === 3) abort.abort();
+    }
+    expect(done(events)).toMatchObject({ finish_reason: 'aborted', constraint: { valid: true } });
+  });
+
+  it('scores its prompt with a cache of the precision that answers have', async () => {
+    const model = toyModel({ vocabulary: 512, sharpness: 8, context: 256 });
+    const caches: unknown[] = [];
+    const open: typeof model.open = (options) => {
+      caches.push(options?.cache);
+      return model.open(options);
+    };
+    const engine = createEngine();
+    await engine.load({ target: loaded({ ...model, open }) }, { cache: 'q8' });
+    await collect(engine, { ...sampled, maxTokens: 2, promptLogprobs: 0 });
+    expect(caches).toEqual(['q8', 'q8']);
+  });
+
   it('serves token ids without a tokenizer, with no text', async () => {
     const engine = createEngine();
     const model = toyModel({ vocabulary: 20, sharpness: 4 });

@@ -181,20 +181,26 @@ class LocalEngine implements Engine {
     const clock = (): number => performance.now() - asked;
     const stop = this.#untilClosed(signal);
     using ticket = this.#queue.join();
-    const aborted = (text: string | null): TraceEvent => {
-      return { at: clock(), type: 'done', finish_reason: 'aborted', stop: null, text };
-    };
-    // A caller that stopped and does not come back for the next event must not keep others waiting: the run ends without it.
     let events: AsyncGenerator<TraceEvent, void, undefined> | null = null;
-    let waiting = false;
-    const leave = (): void => {
-      if (waiting) void Promise.resolve(events?.return()).finally(() => ticket[Symbol.dispose]());
-    };
-    stop.addEventListener('abort', leave);
     // Those that come after the signal wait until the line is free: the caller may not come back for them.
     const late: TraceEvent[] = [];
-    let end: TraceEvent | null = null;
-    const begun: Answer[] = [];
+    let waiting = false;
+    let left: Promise<void> | null = null;
+    const finish = async (): Promise<void> => {
+      try {
+        for await (const event of events ?? []) late.push(event);
+      } finally {
+        ticket[Symbol.dispose]();
+      }
+    };
+    // A caller that stopped and does not come back for the next event must not keep others waiting: the run ends without
+    // it.
+    const leave = (): void => {
+      if (!waiting) return;
+      left = finish();
+      left.catch(() => {}); // a caller that comes back hears of it
+    };
+    stop.addEventListener('abort', leave);
     try {
       while (ticket.ahead > 0 && !stop.aborted) {
         const { ahead } = ticket;
@@ -204,19 +210,16 @@ class LocalEngine implements Engine {
         await ticket.moved(ahead, stop);
       }
       if (!stop.aborted) {
-        events = this.#generate(request, clock, stop, (answer) => begun.push(answer));
+        events = this.#generate(request, clock, stop);
         for await (const event of events) {
-          if (event.type === 'done') {
-            end = event;
-            break;
-          }
-          if (stop.aborted) {
+          if (stop.aborted || event.type === 'done') {
             late.push(event);
             continue;
           }
           waiting = true;
           yield event;
           waiting = false;
+          await left;
         }
       }
     } finally {
@@ -224,7 +227,8 @@ class LocalEngine implements Engine {
     }
     ticket[Symbol.dispose](); // nor must one that does not come back after the end
     yield* late;
-    yield end ?? aborted(begun[0]?.transcript.end() ?? null);
+    if (late.at(-1)?.type === 'done') return;
+    yield { at: clock(), type: 'done', finish_reason: 'aborted', stop: null, text: null };
   }
 
   async calibrate(options: CalibrateOptions): Promise<Calibrated> {
@@ -276,13 +280,11 @@ class LocalEngine implements Engine {
     request: RunRequest,
     clock: () => number,
     signal: AbortSignal,
-    begin: (answer: Answer) => unknown,
   ): AsyncGenerator<TraceEvent, void, undefined> {
     if (!(await this.#restoreModels(signal))) return;
     let job = readRequest(request, this.#registry.models, this.#systems);
     const { system, knobs, prompt, sampling, format } = job;
     const answer = new Answer(job, clock);
-    begin(answer);
     const { escalates, threshold } = system;
     const rule = escalates && threshold ? { escalates, threshold } : null;
     const began = clock();
@@ -302,12 +304,13 @@ class LocalEngine implements Engine {
     if (job.fresh) this.#prefixCache.unread();
     if (constrained) yield { at: clock(), ...constrained.opened(compiled) };
     let scored = job.promptLogprobs === null;
-    for (;;) {
+    while (!signal.aborted) {
       const gpu = this.#device.current;
       try {
         if (!scored) yield await this.#scorePrompt(job, answer, clock, signal);
         scored = true;
-        if (!answer.transcript.ending) yield* this.#rounds(job, answer, constrained, clock, signal);
+        const over = answer.transcript.ending !== null || signal.aborted;
+        if (!over) yield* this.#rounds(job, answer, constrained, clock, signal);
         break;
       } catch (error) {
         this.#prefixCache.clear(); // what an interrupted round left in the caches is unknown
@@ -432,6 +435,7 @@ class LocalEngine implements Engine {
   /** Models that were lost with their device are loaded again, on a new one. False: the signal came first. */
   async #restoreModels(signal: AbortSignal): Promise<boolean> {
     if (!this.#registry.lost) return true;
+    if (signal.aborted) return false;
     this.#forget();
     try {
       await this.#registry.reload(signal);
