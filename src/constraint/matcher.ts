@@ -68,7 +68,7 @@ export class ConstraintMatcher {
     });
   }
 
-  /** The tokens that may follow this text: bit t % 32 of word t / 32. Throws `bad-constraint` where there is none. */
+  /** The tokens that may follow this text: bit t % 32 of word t / 32. All words are 0 where there is none. */
   async allowed(text: readonly number[]): Promise<Uint32Array> {
     const began = performance.now();
     this.#go(text);

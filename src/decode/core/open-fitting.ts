@@ -28,7 +28,7 @@ const SMALLER: Readonly<Record<CachePrecision, readonly ('f16' | 'q8')[]>> = {
 /** Steps of the search for what would fit: it ends within 2 % of the rows that the run needs. */
 const STEPS = 6;
 
-/** Null where memory does not suffice. */
+/** The error where memory does not suffice. */
 const attempt = async <C>(opening: Promise<C>): Promise<C | OutriderError> => {
   try {
     return await opening;
