@@ -283,6 +283,7 @@ class LocalEngine implements Engine {
   ): AsyncGenerator<TraceEvent, void, undefined> {
     if (!(await this.#restoreModels(signal))) return;
     let job = readRequest(request, this.#registry.models, this.#systems);
+    if (job.profile && this.#device.current) Profile.check(this.#device.current);
     const { system, knobs, prompt, sampling, format } = job;
     const answer = new Answer(job, clock);
     const { escalates, threshold } = system;
