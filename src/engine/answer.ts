@@ -103,9 +103,10 @@ export class Answer {
   /** `constraint`: what became of it, where there is one. */
   end(constraint?: EventOf<'done'>['constraint']): TraceEvent[] {
     const { finish_reason, stop } = this.transcript.ending ?? { finish_reason: 'aborted', stop: null };
-    const text = this.transcript.end();
-    const own = constraint && { constraint };
-    return [...this.told(), { at: this.#clock(), type: 'done', finish_reason, stop, text, ...own }];
+    this.#starting = false;
+    this.#again = []; // where it was aborted on a later device
+    this.#emit({ type: 'done', finish_reason, stop, text: this.transcript.end(), ...(constraint && { constraint }) });
+    return this.told();
   }
 
   /**

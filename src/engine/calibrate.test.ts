@@ -112,13 +112,8 @@ describe('calibrate', () => {
       runs++;
       return engine.run(...asked);
     };
-    const current = {
-      get models() {
-        return { draft: runs < 3 ? lost : again };
-      },
-      sources,
-    };
-    const { calibration } = await calibrate(run, current, { prompts, maxTokens: 120 });
+    const drafting = () => ({ draft: runs < 3 ? lost : again, sources });
+    const { calibration } = await calibrate(run, drafting, { prompts, maxTokens: 120 });
     expect(await again.sidecar?.read('calibration.json')).toEqual(calibration);
     expect(await lost.sidecar?.read('calibration.json')).toBeNull();
   });

@@ -54,23 +54,20 @@ const knobsFor = ({ layers, variant, skip }: Way): Readonly<Record<string, KnobV
   sink: skip > 0 ? 'left-out' : 'counted',
 });
 
-/** As they are now. After a lost device the draft is another one, from the same sources. */
-interface Current {
-  readonly models: { readonly draft?: LoadedModel };
+/** `draft`: as it is now. After a lost device it is another one, from the same sources. */
+interface Drafting {
+  readonly draft: LoadedModel | undefined;
   readonly sources: object | null;
 }
 
 /** `run`: the engine's. */
 export const calibrate = async (
   run: (request: RunRequest, signal?: AbortSignal) => AsyncIterable<TraceEvent>,
-  current: Current,
+  drafting: () => Drafting,
   { prompts, maxTokens, signal, onProgress }: CalibrateOptions,
 ): Promise<Calibrated> => {
   if (!Array.isArray(prompts)) throw refuse(`prompts must be a list of prompts, not ${shown(prompts)}`);
-  const {
-    models: { draft },
-    sources,
-  } = current;
+  const { draft, sources } = drafting();
   if (!draft) throw refuse('no draft is loaded, so there is none to calibrate', 'Load a model as draft.');
   const { layers } = draft.model;
   const grounding: Record<string, Range> = {};
@@ -81,7 +78,8 @@ export const calibrate = async (
     const seen: { logprob: number[]; grounding: number[] } = { logprob: [], grounding: [] };
     for (const [seed, prompt] of prompts.entries()) {
       onProgress?.(i * prompts.length + seed, ways.length * prompts.length);
-      if (current.models.draft !== draft && current.sources !== sources)
+      const now = drafting();
+      if (now.draft !== draft && now.sources !== sources)
         throw refuse('the draft was loaded anew while it was calibrated', 'Start the calibration again.');
       const limit = maxTokens === undefined ? {} : { maxTokens };
       const request = { prompt, system: 'specguard', knobs: knobsFor(way), seed, ...limit };
@@ -104,5 +102,5 @@ export const calibrate = async (
       'Give more prompts, of the kind that the draft will see.',
     );
   const calibration: Calibration = { version: 1, steps, logprob, grounding };
-  return { calibration, kept: (await current.models.draft?.sidecar?.write(CALIBRATION_FILE, calibration)) ?? false };
+  return { calibration, kept: (await drafting().draft?.sidecar?.write(CALIBRATION_FILE, calibration)) ?? false };
 };

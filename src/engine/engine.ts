@@ -226,13 +226,17 @@ class LocalEngine implements Engine {
       stop.removeEventListener('abort', leave);
     }
     ticket[Symbol.dispose](); // nor must one that does not come back after the end
-    if (late.at(-1)?.type !== 'done')
-      late.push({ at: clock(), type: 'done', finish_reason: 'aborted', stop: null, text: null });
     yield* late;
+    if (late.at(-1)?.type === 'done') return;
+    yield { at: clock(), type: 'done', finish_reason: 'aborted', stop: null, text: null };
   }
 
   async calibrate(options: CalibrateOptions): Promise<Calibrated> {
-    return calibrate((request, signal) => this.run(request, signal), this.#registry, options);
+    return calibrate(
+      (request, signal) => this.run(request, signal),
+      () => ({ draft: this.#registry.models.draft, sources: this.#registry.sources }),
+      options,
+    );
   }
 
   async measure(options: MeasureOptions = {}): Promise<DeviceCard> {
@@ -279,6 +283,7 @@ class LocalEngine implements Engine {
   ): AsyncGenerator<TraceEvent, void, undefined> {
     if (!(await this.#restoreModels(signal))) return;
     let job = readRequest(request, this.#registry.models, this.#systems);
+    if (job.profile && this.#device.current) Profile.check(this.#device.current);
     const { system, knobs, prompt, sampling, format } = job;
     const answer = new Answer(job, clock);
     const { escalates, threshold } = system;
@@ -305,7 +310,8 @@ class LocalEngine implements Engine {
       try {
         if (!scored) yield await this.#scorePrompt(job, answer, clock, signal);
         scored = true;
-        if (!answer.transcript.ending && !signal.aborted) yield* this.#rounds(job, answer, constrained, clock, signal);
+        const over = answer.transcript.ending !== null || signal.aborted;
+        if (!over) yield* this.#rounds(job, answer, constrained, clock, signal);
         break;
       } catch (error) {
         this.#prefixCache.clear(); // what an interrupted round left in the caches is unknown

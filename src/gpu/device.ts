@@ -2,7 +2,7 @@
 // first error. Nothing outside this folder touches `navigator.gpu`.
 /// <reference types="@webgpu/types" preserve="true" />
 import { OutriderError } from '../base/errors.ts';
-import { DeviceMemory, HINT } from './memory.ts';
+import { DeviceMemory } from './memory.ts';
 import { StagingPool, UploadRing } from './pools.ts';
 import type { Profile } from './profile.ts';
 import { Submission } from './submission.ts';
@@ -63,7 +63,11 @@ export class Gpu {
     device.addEventListener('uncapturederror', ({ error }) => {
       const outOfMemory = error instanceof GPUOutOfMemoryError;
       this.failure ??= outOfMemory
-        ? new OutriderError('out-of-memory', `the GPU is out of memory: ${error.message}`, HINT)
+        ? new OutriderError(
+            'out-of-memory',
+            `the GPU is out of memory: ${error.message}`,
+            'Choose a smaller model or precision, or a shorter context.',
+          )
         : new OutriderError('bug', `WebGPU: ${error.message}`);
     });
     void device.lost.then(({ reason, message }) => {
@@ -237,5 +241,10 @@ export const openGpu = async (gpu: GPU | undefined, { features = 'all' }: OpenOp
     requiredFeatures: all ? OPTIONAL_FEATURES.filter((name) => adapter.features.has(name)) : [],
     requiredLimits: all ? Object.fromEntries(RAISED_LIMITS.map((name) => [name, adapter.limits[name]])) : {},
   });
-  return Gpu.over(device, adapter.info);
+  try {
+    return await Gpu.over(device, adapter.info);
+  } catch (error) {
+    device.destroy();
+    throw error;
+  }
 };

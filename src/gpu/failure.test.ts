@@ -1,7 +1,8 @@
 // Errors of a device are ordinary outcomes: a readback or an allocation rejects with a code and says what to do.
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { toFault } from '../base/errors.ts';
 import { RefusableMemory } from '../testing/device/refuse-memory.ts';
+import { openGpu } from './device.ts';
 import { openNodeGpu } from './node.ts';
 
 test('a device that is lost during a readback rejects it, and every later one', async () => {
@@ -48,4 +49,15 @@ test('the most memory in use counts what was there, not what was refused', async
   await expect(gpu.allocating('a roomy cache', roomy)).rejects.toMatchObject({ code: 'out-of-memory' });
   expect({ refusals: memory.refusals, peak: gpu.peakBytes }).toEqual({ refusals: 1, peak });
   gpu.destroy();
+});
+
+test('a device without memory for its pools is destroyed', async () => {
+  const gpu = await openNodeGpu();
+  const { device, info } = gpu;
+  const destroy = vi.spyOn(device, 'destroy');
+  new RefusableMemory(gpu).refuse(0);
+  const adapter = { features: new Set(), limits: device.limits, info, requestDevice: async () => device };
+  const opened = openGpu({ requestAdapter: async () => adapter } as unknown as GPU);
+  await expect(opened).rejects.toMatchObject({ code: 'out-of-memory' });
+  expect(destroy).toHaveBeenCalledOnce();
 });

@@ -3,8 +3,7 @@
 // that was made with a refused one. Nothing may use a buffer before that answer; readbacks are the exception (pools.ts).
 import { OutriderError } from '../base/errors.ts';
 
-/** What to do where memory does not suffice. */
-export const HINT = 'Choose a smaller model or precision, or a shorter context.';
+const HINT = 'Choose a smaller model or precision, or a shorter context.';
 
 const outOfMemory = (what: string, cause: { readonly message: string }): OutriderError =>
   new OutriderError('out-of-memory', `${what}: ${cause.message.split('\n')[0]}`, HINT, { cause });
@@ -54,7 +53,7 @@ export class DeviceMemory {
 
   /** Destroys every buffer that was made here. */
   freeAll(): void {
-    for (const buffer of this.#kept.keys()) this.free(buffer);
+    for (const buffer of [...this.#kept.keys()]) this.free(buffer);
   }
 
   /** Whether a buffer was made here and not freed since. */

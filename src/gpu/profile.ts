@@ -42,10 +42,15 @@ export class Profile {
     this.#resolved = gpu.buffer(16 * PASSES, GPUBufferUsage.QUERY_RESOLVE | GPUBufferUsage.COPY_SRC, 'timestamps');
   }
 
+  /** Refuses a device that cannot time kernels. */
+  static check({ device }: Pick<ProfiledDevice, 'device'>): void {
+    if (!device.features.has('timestamp-query'))
+      throw refuse('this device has no timestamp-query', 'Profile on another device.');
+  }
+
   /** Times every dispatch of this device, until `stop`. */
   static async start(gpu: ProfiledDevice): Promise<Profile> {
-    if (!gpu.device.features.has('timestamp-query'))
-      throw refuse('this device has no timestamp-query', 'Profile on another device.');
+    Profile.check(gpu);
     const profile = await gpu.allocating('a profile', () => new Profile(gpu));
     gpu.profile = profile;
     return profile;

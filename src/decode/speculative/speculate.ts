@@ -81,7 +81,8 @@ export const speculate = (
   const sampled = drawn && sequence.sampling.temperature > 0;
   // Under a constraint the target's own draws decide, so that it can be checked after them.
   const random = sampled && !sequence.constraint;
-  let prepared = false;
+  let prepared = !sampled;
+  let timed = !fallBack;
   const cost = random ? assumedCost(software, drafting) : measuredCost(timings);
   const { sources = [drafter.by] } = drafter;
   const fallback = new Fallback({ sources, timings, cost, byClock: !random, emit, fallBack });
@@ -90,9 +91,10 @@ export const speculate = (
   const price = expectedCost(fallBack && !random ? timings : null, drafting);
 
   return async (context) => {
-    if (!prepared && sampled) await keepDistributions(models, drafter.by);
-    if (!prepared && fallBack) await timePlainRounds(target, { timings, sequence });
+    if (!prepared) await keepDistributions(models, drafter.by);
     prepared = true;
+    if (!timed) await timePlainRounds(target, { timings, sequence });
+    timed = true;
     const start = performance.now();
     // A bonus token and a draft are drawn with different noise. Where drafts are drawn at random, the answer's last
     // token is drafted too, so that a smaller budget cuts the answer and does not change it.

@@ -77,7 +77,7 @@ export class TextTarget implements LoadedRemote, Disposable {
         try {
           const step = await this.#write(there, tokens, { ...request, promptLength }, reader);
           if (!step) {
-            const fault = refuse(`the text fills the context of ${this.name}`);
+            const fault = refuse(`the text fills the context of ${this.name}`, 'Ask for fewer tokens.');
             if (promptLength >= this.#target.model.context) throw fault;
             full = true;
             request.emit({ ...this.#told(began), tokens: 0, fault: toFault(fault) });

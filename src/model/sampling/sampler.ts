@@ -126,10 +126,7 @@ export class Sampler {
     for (const plan of this.#distributionPlans) plan.unbind();
     this.distributions.letGo(this);
     this.#tops.trim();
-    for (const plan of this.#allowedPlans.values()) plan.destroy();
-    this.#allowedPlans.clear();
-    this.#allowedArena.free();
-    this.#allowed = null;
+    this.#freeAllowed();
   }
 
   get #distributionPlans(): readonly Plan[] {
@@ -191,7 +188,7 @@ export class Sampler {
   }
 
   async #prepareAllowed(logits: Tensor): Promise<Plan> {
-    this.#allowed ??= await this.#gpu.allocating('allowed tokens', () =>
+    this.#allowed ??= await this.#gpu.allocating('the set of allowed tokens', () =>
       this.#allowedArena.storage(allowedWords(this.#vocabulary) * 4, 'allowed tokens'),
     );
     const plan = new Plan(this.#gpu);
@@ -230,8 +227,17 @@ export class Sampler {
   free(): void {
     for (const plans of this.#plans.values()) destroy(plans);
     this.#plans.clear();
-    this.trim();
+    this.distributions.letGo(this);
+    this.#tops.trim();
+    this.#freeAllowed();
     DistributionRing.release(this.#gpu, this.#vocabulary);
+  }
+
+  #freeAllowed(): void {
+    for (const plan of this.#allowedPlans.values()) plan.destroy();
+    this.#allowedPlans.clear();
+    this.#allowedArena.free();
+    this.#allowed = null;
   }
 }
 
