@@ -10,7 +10,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 data=${DATA:?set DATA to a folder with the sets of prompts} model=${MODEL:?set MODEL to SmolLM2-135M-Instruct}
-out=${OUT:?set OUT to a folder} limit=${LIMIT:-10} sampled=${SAMPLED:-6} first=60
+out=${OUT:?set OUT to a folder} limit=${LIMIT:-10} sampled=${SAMPLED:-6} first=73
 if [ -n "${DSPARK:-}" ]; then
   drafter=$DSPARK
   greedy=dspark:block-size=3,combined,prompt-lookup
@@ -24,8 +24,8 @@ fi
 mkdir -p "$out/sampled"
 spread=$(mktemp)
 trap 'rm "$spread"' EXIT
-# That file is sorted by category. None of these is among the watched ones, which are every tenth.
-awk 'NR % 8 == 2' "$data/mt-bench.jsonl" > "$spread"
+# That file is sorted by category. The watched ones are every tenth.
+awk 'NR % 8 == 3 && NR % 10 != 1' "$data/mt-bench.jsonl" > "$spread"
 
 bench() { # SET, then what to measure
   local prompts=("$data/spec-bench.jsonl" --category "$1" --offset $first)
