@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { openNodeGpu } from '../../gpu/node.ts';
 import { randomMatrix } from '../../testing/device/matrix.ts';
-import { activations, differing, everywhere, LANES, multiply, SLICED } from '../../testing/device/multiply.ts';
+import { activations, differing, LANES, multiply, SLICED, tilingsOf } from '../../testing/device/multiply.ts';
 import { matmulReference } from './matmul.reference.ts';
 
 const DRIVER = '/usr/lib/chromium/vk_swiftshader_icd.json';
@@ -28,7 +28,7 @@ describe.skipIf(!present)('on SwiftShader', { timeout: 600_000 }, () => {
       const errors = expected.flatMap((row, m) => row.map((value, n) => Math.abs(value - (one[m]?.[n] ?? Number.NaN))));
       expect(errors.findIndex((error) => !(error <= 1e-5 * largest))).toBe(-1);
       for (const rows of [2, 8, 16] as const) {
-        const other = { ...choice, perLane: everywhere(rows === 8 ? 2 : 1) };
+        const other = { ...choice, tilings: tilingsOf(32, rows === 8 ? 2 : 1) };
         expect(differing(one, await multiply(gpu, weights, x, { rows, choice: other }))).toBe(0);
       }
     }

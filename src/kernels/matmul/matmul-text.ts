@@ -40,8 +40,8 @@ export interface MatmulVariant {
   readonly unroll: boolean;
   /**
    * 8: lanes of a subgroup load activations for each other. Lavapipe finds no loop index uniform, so a load is a gather
-   * even from one address. Below eight rows the lanes load eight columns of a row and broadcast them. From eight rows on
-   * each lane loads four columns of its own row, which share the work on an address. 0: every lane loads them all.
+   * even from one address. Of one or two rows the lanes load eight columns of a row and broadcast them. Of four rows and
+   * more each lane loads four columns of one row, which share the work on an address. 0: every lane loads them all.
    */
   readonly together: 0 | 8;
 }
@@ -59,6 +59,9 @@ export const stepsOfGroup = (format: WeightFormat): number => 8 / QUADS[format];
 /** Activation rows of one binding where lanes own rows: a lane can load from one binding at a time. */
 export const ROWS_OF_BINDING = 8;
 type Loading = Pick<MatmulVariant, 'rows' | 'together'>;
+/** Whether each lane loads four columns of a step's eight: the first ones of the row with its number, or the others. */
+const ownQuads = ({ format, rows, together }: MatmulVariant): boolean =>
+  together > 0 && rows === 4 && QUADS[format] === 2;
 /** Whether each lane loads activations of its own row. */
 const ownRows = ({ rows, together }: Loading): boolean => together > 0 && rows >= ROWS_OF_BINDING;
 /** Activation rows of each binding, and the number of bindings. */
@@ -155,6 +158,10 @@ const load = (variant: MatmulVariant, m: number): string[] => {
       ? []
       : range(quads).map((i) => `let v${m}_${i} = input${block}[firstGroup + g][c * ${quads}u + ${i}u];`);
   }
+  if (ownQuads(variant))
+    return m > 0
+      ? []
+      : [`let v = input0[firstGroup + g + laneInSubgroup % 4u * ${groups}u][c * 2u + laneInSubgroup % 8u / 4u];`];
   const quad = (i: string): string => `input0[firstGroup + g + ${m * groups}u][c * ${quads}u + ${i}]`;
   if (together === 0) return range(quads).map((i) => `let v${m}_${i} = ${quad(`${i}u`)};`);
   if (quads === 1) return [`let v${m}_0 = ${quad('0u')}[laneInSubgroup % 4u];`];
@@ -170,6 +177,7 @@ const activation = (variant: MatmulVariant, m: number, k: number): string => {
     const lane = m % ROWS_OF_BINDING;
     return `subgroupShuffle(v${m - lane}_${k >> 2}.${at}, ${lane}u)`;
   }
+  if (ownQuads(variant)) return `subgroupShuffle(v.${at}, ${m + (k >> 2) * 4}u)`;
   if (variant.together === 0) return `v${m}_${k >> 2}.${at}`;
   return `subgroupBroadcast(v${m}_${k >> 3}, ${k % Math.min(8, 4 * QUADS[variant.format])}u)`;
 };

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { testGpu } from '../../testing/device/gpu.ts';
 import { randomMatrix } from '../../testing/device/matrix.ts';
-import { everywhere, LANES, SLICED } from '../../testing/device/multiply.ts';
+import { LANES, SLICED, tilingsOf } from '../../testing/device/multiply.ts';
 import { candidatesOf, chooseTuning, matmulVariants, raceTuning, slicesOf, software } from './matmul-tuning.ts';
 
 test('a software adapter is not raced', async ({ skip }) => {
@@ -20,7 +20,7 @@ test('a race keeps one candidate for each shape and frees what it took', { timeo
   const again = randomMatrix(gpu, 'q8', 2048, 256);
   const narrow = randomMatrix(gpu, 'q4', 32, 96);
   const bytes = gpu.bytes;
-  const candidates = [{ ...SLICED, perLane: everywhere(1) }, LANES] as const;
+  const candidates = [{ ...SLICED, tilings: tilingsOf(32, 1) }, LANES] as const;
   const tuning = await raceTuning(gpu, [wide.matrix, again.matrix, narrow.matrix], () => candidates);
   expect(gpu.bytes).toBe(bytes);
   expect(Object.keys(tuning.shapes)).toEqual(['q8 2048×256', 'q4 32×96']);

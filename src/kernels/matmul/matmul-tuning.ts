@@ -8,34 +8,47 @@ import { stride32 } from '../../weights/quantize/device-layout.ts';
 import {
   BUCKETS,
   type Dispatched,
+  type Lanes,
   type MatmulChoice,
   type MatmulTuning,
   type Matrix,
   matmul,
   matmulVariant,
   shapeName,
+  type Tiling,
 } from './matmul.ts';
 import { type Epilogue, matmulText } from './matmul-text.ts';
 
 /** `integers`: of the formats with 8 bits or fewer. */
-const most = (integers: Dispatched, floats: Dispatched): MatmulChoice['most'] => ({
+const tilings = (integers: Tiling, floats = integers): MatmulChoice['tilings'] => ({
   ...{ f32: floats, f16: floats },
   ...{ q8: integers, q6: integers, q4: integers, q4m: integers },
 });
 
+/** 64 rows of a matrix, four or eight a lane, which share what the lane loads of the activations. */
+const FOUR: Lanes = { workgroup: 16, perLane: 4 };
+const EIGHT: Lanes = { workgroup: 8, perLane: 8 };
+
+/** Measured on lavapipe. A step takes at most 512 products: a larger body ran slower, and LLVM compiled it for seconds. */
+const FLOATS: Tiling = { most: 8, lanes: { 1: FOUR, 2: FOUR, 4: FOUR, 8: FOUR, 16: FOUR } };
+const INTEGERS: Tiling = { most: 16, lanes: { 1: EIGHT, 2: EIGHT, 4: EIGHT, 8: EIGHT, 16: FOUR } };
+/** Cells of eight rows at once are more than its M = 1 can hold. */
+const SIX_BITS: Tiling = { ...INTEGERS, lanes: { ...INTEGERS.lanes, 1: FOUR } };
+
+/** Measured on SwiftShader. */
+const MANY: Lanes = { workgroup: 16, perLane: 8 };
+const SWIFTSHADER: Tiling = { most: 8, lanes: { 1: FOUR, 2: FOUR, 4: MANY, 8: MANY, 16: MANY } };
+
 /**
- * Rows per lane, measured on lavapipe and SwiftShader (docs/log/kernels.md). Lavapipe's subgroups have 8 lanes, and a
- * step takes about 512 products: a larger body ran slower, and LLVM compiled it for seconds. SwiftShader's have 4, and
- * sharing loads gains nothing there.
+ * docs/log/kernels.md has the times. Lavapipe's subgroups have 8 lanes. SwiftShader's have 4, and sharing loads gains
+ * nothing there.
  */
 export const software = (together: 0 | 8): MatmulChoice => ({
   slices: 1,
-  workgroup: 16,
   input: 'constant',
   unroll: false,
   together,
-  most: together > 0 ? most(16, 8) : most(8, 8),
-  perLane: together > 0 ? { 1: 4, 2: 4, 4: 4, 8: 4, 16: 4 } : { 1: 4, 2: 4, 4: 8, 8: 8, 16: 8 },
+  tilings: together > 0 ? { ...tilings(INTEGERS, FLOATS), q6: SIX_BITS } : tilings(SWIFTSHADER),
 });
 
 const softwareFor = ({ device, info }: Gpu): MatmulChoice =>
@@ -50,22 +63,21 @@ export const slicesOf = (rows: number): number => {
   return rows <= 32768 ? 16 : 8;
 };
 
-const sliced = (slices: number, workgroup: number, perLane: MatmulChoice['perLane']): MatmulChoice => ({
+/** `few`: of tiles of at most four activation rows. */
+const sliced = (slices: number, few: Lanes, many: Lanes): MatmulChoice => ({
   slices,
-  workgroup,
   input: 'read',
   unroll: true,
   together: 0,
-  most: most(16, 16),
-  perLane,
+  tilings: tilings({ most: 16, lanes: { 1: few, 2: few, 4: few, 8: many, 16: many } }),
 });
 
 /** What a real GPU chooses from: R × M × workgroup must fit 16 KiB of workgroup memory. All give the same bits. */
 export const candidatesOf = ({ rows }: Pick<Matrix, 'rows'>): readonly [MatmulChoice, ...MatmulChoice[]] => {
   const slices = slicesOf(rows);
   return [
-    sliced(slices, 128, { 1: 1, 2: 1, 4: 1, 8: 2, 16: 2 }),
-    sliced(slices, 64, { 1: 2, 2: 2, 4: 2, 8: 2, 16: 2 }),
+    sliced(slices, { workgroup: 128, perLane: 1 }, { workgroup: 128, perLane: 2 }),
+    sliced(slices, { workgroup: 64, perLane: 2 }, { workgroup: 64, perLane: 2 }),
   ];
 };
 
@@ -132,7 +144,7 @@ export const matmulVariants = (): { name: string; wgsl: string }[] =>
       BUCKETS.flatMap((rows) =>
         (['store', 'add', 'gelu', 'exact-gelu', 'silu-mul', 'gelu-mul'] as const).flatMap((epilogue: Epilogue) =>
           [false, true].map((bias) => ({
-            name: `matmul ${format} M=${rows} ${epilogue}${bias ? ' with bias' : ''}, ${choice.slices} slices of ${choice.workgroup} lanes, input as ${choice.input}${choice.together ? ', together' : ''}`,
+            name: `matmul ${format} M=${rows} ${epilogue}${bias ? ' with bias' : ''}, ${choice.slices} slices, ${JSON.stringify(choice.tilings[format].lanes[1])}, input as ${choice.input}${choice.together ? ', together' : ''}`,
             wgsl: matmulText(matmulVariant({ format, columns: 64 }, { rows, epilogue, bias }, choice)),
           })),
         ),

@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { testGpu } from '../../testing/device/gpu.ts';
 import { randomMatrix } from '../../testing/device/matrix.ts';
-import { activations, differing, everyFormat, LANES, multiply, SLICED } from '../../testing/device/multiply.ts';
+import { activations, differing, LANES, multiply, SLICED, tilingsOf } from '../../testing/device/multiply.ts';
 import type { WeightFormat } from '../../weights/quantize/device-layout.ts';
 import { exactGelu, matmulReference } from './matmul.reference.ts';
 import { BUCKETS } from './matmul.ts';
 import { matmulText } from './matmul-text.ts';
+import { software } from './matmul-tuning.ts';
 
 const FORMATS: readonly WeightFormat[] = ['f32', 'f16', 'q8', 'q6', 'q4', 'q4m'];
 
@@ -82,20 +83,19 @@ describe.each(['all', 'baseline'] as const)('on lavapipe with %s features', TIME
       const x = activations(576);
       for (const choice of [LANES, SLICED]) {
         const one = await multiply(gpu, weights, x, { rows: 1, choice });
-        const other = { ...choice, perLane: { 1: 4, 2: 4, 4: 1, 8: 2, 16: 1 } };
+        const other = { ...choice, tilings: tilingsOf(32, { 1: 4, 2: 4, 4: 1, 8: 2, 16: 1 }) };
         for (const rows of BUCKETS)
           expect(differing(one, await multiply(gpu, weights, x, { rows, choice: other }))).toBe(0);
         if (features === 'all' && choice.slices === 1)
           for (const rows of BUCKETS)
-            expect(differing(one, await multiply(gpu, weights, x, { rows, choice: { ...choice, together: 8 } }))).toBe(
-              0,
-            );
+            for (const shared of [{ ...choice, together: 8 } as const, software(8)])
+              expect(differing(one, await multiply(gpu, weights, x, { rows, choice: shared }))).toBe(0);
         for (const together of features === 'all' && choice.slices === 1 ? ([0, 8] as const) : [choice.together]) {
           const twice = await multiply(gpu, weights, [...x, ...x], { rows: 32, choice: { ...choice, together } });
           expect(differing([...one, ...one], twice)).toBe(0);
         }
         const input = choice.input === 'read' ? 'constant' : 'read';
-        const rebound = { ...choice, input, workgroup: 64, unroll: choice.slices === 1 } as const;
+        const rebound = { ...choice, input, tilings: tilingsOf(64, 4), unroll: choice.slices === 1 } as const;
         expect(differing(one, await multiply(gpu, weights, x, { rows: 8, choice: rebound }))).toBe(0);
       }
       weights.free();
@@ -115,7 +115,7 @@ describe.each(['all', 'baseline'] as const)('on lavapipe with %s features', TIME
       const before = gpu.counters.dispatches;
       expect(differing(one, await multiply(gpu, weights, x, { rows: 16, choice: LANES }))).toBe(0);
       expect(gpu.counters.dispatches - before).toBe(dispatches);
-      const four = { ...LANES, input: 'read', most: everyFormat(4) } as const;
+      const four = { ...LANES, input: 'read', tilings: tilingsOf(16, 4, 4) } as const;
       expect(differing(one, await multiply(gpu, weights, x, { rows: 16, choice: four }))).toBe(0);
       expect(gpu.counters.dispatches - before).toBe(dispatches + 1);
       weights.free();
@@ -170,12 +170,9 @@ test.each(['gelu', 'exact-gelu'] as const)('%s is within 1e-6 of its reference f
 });
 
 test('the expanded text of a variant of each kind', () => {
-  const shape = { format: 'q4m', groups: 3, rows: 2, tiles: 1, bias: false, scale: 1, softCap: null } as const;
-  const { input, slices, workgroup, unroll, together } = SLICED;
-  expect(matmulText({ ...shape, ...LANES, together: 8, epilogue: 'silu-mul', perLane: 2 })).toMatchSnapshot(
-    'rows per lane',
-  );
-  expect(
-    matmulText({ ...shape, input, slices, workgroup, unroll, together, format: 'q8', epilogue: 'add', perLane: 1 }),
-  ).toMatchSnapshot('sliced');
+  const shape = { format: 'q4m', groups: 3, rows: 2, bias: false, scale: 1, softCap: null, unroll: false } as const;
+  const lanes = { ...shape, tiles: 1, slices: 1, workgroup: 16, input: 'constant', together: 8, perLane: 2 } as const;
+  expect(matmulText({ ...lanes, epilogue: 'silu-mul' })).toMatchSnapshot('rows per lane');
+  const sliced = { ...shape, tiles: 1, slices: 4, workgroup: 32, input: 'read', together: 0, perLane: 1 } as const;
+  expect(matmulText({ ...sliced, format: 'q8', epilogue: 'add' })).toMatchSnapshot('sliced');
 });

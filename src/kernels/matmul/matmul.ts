@@ -43,20 +43,31 @@ export interface Matrix {
   readonly parts: readonly MatrixPart[];
 }
 
+/** How a workgroup shares its work. */
+export interface Lanes {
+  readonly workgroup: number;
+  /** Matrix rows a lane owns. */
+  readonly perLane: number;
+}
+
+/** How matrices of one format are cut. */
+export interface Tiling {
+  /** The most activation rows of a tile: a pass of more takes several. */
+  readonly most: Dispatched;
+  /** For each M of a tile. */
+  readonly lanes: Readonly<Record<Dispatched, Lanes>>;
+}
+
 /** How one shape of matrix is multiplied. */
 export interface MatmulChoice {
   /** Lanes that share a row. The only entry that decides the order of a sum, hence the same for every M. */
   readonly slices: number;
-  readonly workgroup: number;
   readonly input: 'constant' | 'read';
   /** Whether compilers may unroll: see MatmulVariant. */
   readonly unroll: boolean;
   /** Lanes that load activations for each other; 0 without subgroups: see MatmulVariant. */
   readonly together: 0 | 8;
-  /** The most activation rows of a tile: a pass of more takes several. */
-  readonly most: Readonly<Record<WeightFormat, Dispatched>>;
-  /** Matrix rows a lane owns, for each M of a tile. */
-  readonly perLane: Readonly<Record<Dispatched, number>>;
+  readonly tilings: Readonly<Record<WeightFormat, Tiling>>;
 }
 
 export interface MatmulTuning {
@@ -98,11 +109,12 @@ const tilesOf = (loading: { rows: Dispatched; together: 0 | 8 }, groups: number,
 export const matmulVariant = (
   { format, columns }: Pick<Matrix, 'format' | 'columns'>,
   { rows, room = rows, epilogue, bias, scale = 1, softCap = null }: MatmulShape & { bias: boolean; room?: number },
-  { slices, workgroup, input, unroll, together, most, perLane }: MatmulChoice,
+  { slices, input, unroll, together, tilings }: MatmulChoice,
 ): MatmulVariant => {
+  const { most, lanes } = tilings[format];
   const groups = Math.ceil(columns / 32);
   // Twelve rows are padded where one dispatch takes them all; eight and four would decode each weight twice.
-  const wanted = DISPATCHED.find((size) => size >= Math.min(rows, most[format])) as Dispatched;
+  const wanted = DISPATCHED.find((size) => size >= Math.min(rows, most)) as Dispatched;
   // Activations past 64 KiB are bound in several dispatches of fewer rows; where too few rows fit, as storage. Offsets
   // are multiples of 256 bytes, which takes two rows; lanes that own rows want all eight of a binding.
   const least = Math.min(rows, together > 0 ? ROWS_OF_BINDING : 2);
@@ -114,6 +126,7 @@ export const matmulVariant = (
   // As storage, sixteen rows of lanes that own rows took as long as twice eight.
   const stored = together > 0 ? (Math.min(wanted, ROWS_OF_BINDING) as Dispatched) : wanted;
   const dispatched = constant ? fitting : stored;
+  const { workgroup, perLane } = lanes[dispatched];
   return {
     format,
     groups,
@@ -124,7 +137,7 @@ export const matmulVariant = (
     scale,
     softCap,
     input: constant ? 'constant' : 'read',
-    perLane: Math.max(perLane[dispatched], isPaired(epilogue) ? 2 : 1),
+    perLane: Math.max(perLane, isPaired(epilogue) ? 2 : 1),
     slices,
     workgroup,
     unroll,

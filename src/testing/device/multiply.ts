@@ -1,23 +1,27 @@
 // What the tests of the matmul family share: sixteen rows through passes of any size, and a count of differing bits.
 import type { Gpu } from '../../gpu/device.ts';
-import { type Dispatched, type MatmulChoice, type MatmulShape, matmul } from '../../kernels/matmul/matmul.ts';
+import {
+  type Dispatched,
+  type Lanes,
+  type MatmulChoice,
+  type MatmulShape,
+  matmul,
+} from '../../kernels/matmul/matmul.ts';
 import { isPaired } from '../../kernels/matmul/matmul-text.ts';
 import { stride32 } from '../../weights/quantize/device-layout.ts';
 import { type RandomMatrix, random } from './matrix.ts';
 import { runKernel, strided, tensorOf } from './run-kernel.ts';
 
-/** The same R for every M. */
-export const everywhere = (r: number): MatmulChoice['perLane'] => ({ 1: r, 2: r, 4: r, 8: r, 16: r });
-
-/** The same most rows of a dispatch for every format. */
-export const everyFormat = (rows: Dispatched): MatmulChoice['most'] => ({
-  f32: rows,
-  f16: rows,
-  q8: rows,
-  q6: rows,
-  q4: rows,
-  q4m: rows,
-});
+/** The same tiling for every format, with the same R for every M unless each has its own. */
+export const tilingsOf = (
+  workgroup: number,
+  perLane: number | Readonly<Record<Dispatched, number>>,
+  most: Dispatched = 16,
+): MatmulChoice['tilings'] => {
+  const of = (m: Dispatched): Lanes => ({ workgroup, perLane: typeof perLane === 'number' ? perLane : perLane[m] });
+  const tiling = { most, lanes: { 1: of(1), 2: of(2), 4: of(4), 8: of(8), 16: of(16) } };
+  return { f32: tiling, f16: tiling, q8: tiling, q6: tiling, q4: tiling, q4m: tiling };
+};
 
 /**
  * The two kinds of choice there are: what software adapters run, and what real GPUs may. The latter without unrolling:
@@ -25,21 +29,17 @@ export const everyFormat = (rows: Dispatched): MatmulChoice['most'] => ({
  */
 export const LANES: MatmulChoice = {
   slices: 1,
-  workgroup: 16,
   input: 'constant',
   unroll: false,
   together: 0,
-  most: everyFormat(16),
-  perLane: everywhere(4),
+  tilings: tilingsOf(16, 4),
 };
 export const SLICED: MatmulChoice = {
   slices: 4,
-  workgroup: 32,
   input: 'read',
   unroll: false,
   together: 0,
-  most: everyFormat(16),
-  perLane: everywhere(2),
+  tilings: tilingsOf(32, 2),
 };
 
 export const activations = (columns: number): number[][] => {
