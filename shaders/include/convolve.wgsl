@@ -1,11 +1,11 @@
 // A causal depthwise convolution: the sum over a row's own input and those of the `taps - 1` rows before it on its path.
 // A lane owns two channels of all rows. It first puts every row's input into the row's slot, so that it reads them
 // there again without a barrier, and then walks back from each row: ancestors in the tree, the row's own range, the
-// shared past. The order of the sum is that of the walk. `width` elements lie in a row of the input. Needs `inputOf` and
-// `finish`.
+// shared past. The order of the sum is that of the walk. `width` elements lie in a row of the input. Where `biased` is 1,
+// a bias for each channel follows the weights. Needs `inputOf` and `finish`.
 #include "structs/row.wgsl"
 
-struct Uniforms { rows: u32, channels: u32, taps: u32, width: u32, half: u32 }
+struct Uniforms { rows: u32, channels: u32, taps: u32, width: u32, half: u32, biased: u32 }
 
 @group(0) @binding(0) var<storage, read> input: array<f32>;
 @group(0) @binding(1) var<storage, read> rows: array<Row>;
@@ -52,6 +52,10 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
       let newest = taps - 1;
       sum = vec2f(inputOf(r, first), inputOf(r, second))
         * vec2f(weight[first * taps + newest], weight[second * taps + newest]);
+      if (uniforms.biased == 1) {
+        let biases = uniforms.channels * taps;
+        sum += vec2f(weight[biases + first], weight[biases + second]);
+      }
       // The row itself is one of its ancestors.
       let node = row.slot - row.base;
       var high = select(row.maskHigh & ~(1u << (node & 31)), row.maskHigh, node < 32);

@@ -52,6 +52,8 @@ export interface Convolution {
   readonly kind: 'convolution';
   /** The row itself is one of them. */
   readonly taps: number;
+  /** Of the convolution and of both projections. */
+  readonly bias: boolean;
 }
 
 /** A state in place of keys and values, which each row changes by the gated delta rule (Qwen3.5). */
@@ -111,8 +113,11 @@ export type WeightName =
   | 'output'
   | 'outputBias'
   | 'convolutionInput'
+  | 'convolutionInputBias'
   | 'convolution'
+  | 'convolutionBias'
   | 'convolutionOutput'
+  | 'convolutionOutputBias'
   | 'outputGate'
   | 'outputGateBias'
   | 'deltaInput'
@@ -263,7 +268,7 @@ const attentionWeights = (mixer: Attention): readonly WeightName[] => [
   ...(mixer.bias.output ? (['outputBias'] as const) : []),
 ];
 
-const CONVOLUTION: readonly WeightName[] = ['convolutionInput', 'convolution', 'convolutionOutput'];
+const CONVOLUTION = ['convolutionInput', 'convolution', 'convolutionOutput'] as const;
 
 const DELTA: readonly WeightName[] = [
   'deltaInput',
@@ -282,7 +287,7 @@ const mixerWeights = (mixer: Mixer): readonly WeightName[] => {
     case 'attention':
       return attentionWeights(mixer);
     case 'convolution':
-      return CONVOLUTION;
+      return mixer.bias ? CONVOLUTION.flatMap((name) => [name, `${name}Bias`] as const) : CONVOLUTION;
     case 'delta-net':
       return DELTA;
   }
@@ -392,7 +397,10 @@ export const weightSpecs = (architecture: Architecture): readonly WeightSpec[] =
     output: [hidden, queries],
     outputBias: [hidden],
     convolutionInput: [3 * hidden, hidden],
+    convolutionInputBias: [3 * hidden],
+    convolutionBias: [hidden],
     convolutionOutput: [hidden, hidden],
+    convolutionOutputBias: [hidden],
     attentionPostNorm: [hidden],
     feedForwardNorm: [hidden],
     feedForwardNormBias: [hidden],

@@ -24,10 +24,15 @@ for (const features of ['all', 'baseline'] as const)
       [64, 3, { prefix: 1, start: 1, own: 0 }],
       [130, 7, { prefix: 64, start: 192, own: 2 }],
     ] as const satisfies (readonly [number, number, Past])[])
-      for (const half of [false, true]) {
+      for (const [half, biased] of [
+        [false, false],
+        [true, false],
+        [false, true],
+      ] as const) {
         const random = noise(channels + taps);
         const input = list(PARENTS.length, () => list(3 * channels, random));
         const weight = list(channels, () => list(taps, random));
+        const bias = biased ? list(channels, random) : [];
         // What earlier passes left, in numbers that f16 holds.
         const exact = exactNoise(taps);
         const before = list(past.prefix + past.own, () => list(channels, exact));
@@ -41,7 +46,7 @@ for (const features of ['all', 'baseline'] as const)
           else store.set(new Uint32Array(Float32Array.from(values).buffer), at);
         });
         const tree = { tokens: PARENTS.map(() => ({ token: 0, ringEntry: 0 })), parents: PARENTS };
-        const weights = tensorOf(gpu, Float32Array.from(weight.flat()));
+        const weights = tensorOf(gpu, Float32Array.from([...weight.flat(), ...bias]));
         const stride = stride32(channels);
         /** `group` rows a dispatch, as a pass of more than sixteen rows has it. */
         const run = async (group: number): Promise<Float32Array[]> => {
@@ -59,7 +64,7 @@ for (const features of ['all', 'baseline'] as const)
               gatedConvolution(
                 plan,
                 { input: tensorOf(gpu, part), rows: tensorOf(gpu, rows), weight: weights, kept, output },
-                { rows: group, channels, taps, width: 3 * channels, half: half ? 1 : 0 },
+                { rows: group, channels, taps, width: 3 * channels, half: half ? 1 : 0, biased: biased ? 1 : 0 },
               ),
             );
             const all = values as Float32Array;
@@ -77,9 +82,9 @@ for (const features of ['all', 'baseline'] as const)
           const path: number[] = [];
           for (let seen = node; seen >= 0; seen = PARENTS[seen] as number) path.unshift(seen);
           const kept = before.map((values) => [...ones, ...ones, ...values]);
-          return gatedConvolutionReference([...kept, ...path.map((seen) => input[seen] as number[])], weight);
+          return gatedConvolutionReference([...kept, ...path.map((seen) => input[seen] as number[])], weight, bias);
         });
-        const name = JSON.stringify({ channels, taps, half });
+        const name = JSON.stringify({ channels, taps, half, biased });
         const actual = Float32Array.from(together.flatMap((row) => [...row.subarray(0, channels)]));
         expect(deviation(actual, expected.flat()), name).toBeLessThan(half ? 1e-2 : 2e-6);
         for (const group of [1, 2, 4, 8]) expect(await run(group), `${name}: ${group} rows`).toEqual(together);

@@ -8,13 +8,16 @@ import { defineKernel } from '../../gpu/kernel.ts';
 /** Words of one slot: channels in pairs, at f32 or f16. */
 export const keptWords = (channels: number, half: boolean): number => Math.ceil(channels / 2) * (half ? 1 : 2);
 
-/** `weight`: `[channel][tap]`, the last tap being the row itself. `width`: elements in a row of the input. */
+/**
+ * `weight`: `[channel][tap]`, the last tap being the row itself, and then, where `biased` is 1, a bias for each channel.
+ * `width`: elements in a row of the input.
+ */
 const convolution = (name: string, wgsl: string) =>
   defineKernel({
     name,
     wgsl,
     bindings: { input: 'read', rows: 'read', weight: 'read', kept: 'update', output: 'write' },
-    uniforms: { rows: 'u32', channels: 'u32', taps: 'u32', width: 'u32', half: 'u32' },
+    uniforms: { rows: 'u32', channels: 'u32', taps: 'u32', width: 'u32', half: 'u32', biased: 'u32' },
     tuning: {},
     grid: ({ channels }) => [Math.ceil(channels / 128)],
   });

@@ -21,6 +21,11 @@ test('LFM2: layers, feed-forward width, taps', () => {
   expect(shapes.get('model.layers.0.conv.in_proj.weight')).toEqual([288, 96]);
   expect(shapes.has('model.layers.1.conv.in_proj.weight')).toBe(false);
   expect(readArchitecture({ ...LFM2, tie_embedding: false }).head).toBe('own');
-  expect(message({ ...LFM2, conv_bias: true })).toContain('conv_bias = true is not supported');
+  const biased = new Map(
+    weightSpecs(readArchitecture({ ...LFM2, conv_bias: true })).map(({ checkpoint, shape }) => [checkpoint, shape]),
+  );
+  expect(biased.get('model.layers.0.conv.conv.bias')).toEqual([96]);
+  expect(biased.get('model.layers.0.conv.in_proj.bias')).toEqual([288]);
+  expect(biased.get('model.layers.0.conv.out_proj.bias')).toEqual([96]);
   expect(message({ ...LFM2, conv_dim: 64 })).toContain('conv_dim = 64 is not supported');
 });

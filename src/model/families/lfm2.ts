@@ -1,7 +1,7 @@
 // LFM2: gated short convolutions with layers of attention between them.
 import type { Architecture, Block } from '../architecture.ts';
 import type { Config } from './config.ts';
-import { AS_THEY_ARE, readSizes } from './decoder.ts';
+import { AS_THEY_ARE, readSizes, withBiases } from './decoder.ts';
 import { readLayerTypes } from './layer-types.ts';
 import { readRope } from './rope-config.ts';
 import { readWithImages, TOWER } from './with-images.ts';
@@ -41,11 +41,14 @@ export const readLfm2 = (config: Config): Architecture => {
   for (const width of ['block_dim', 'conv_dim', 'conv_dim_out']) config.must(width, sizes.hidden);
   config.must('num_heads', sizes.heads);
   config.must('block_use_swiglu', true);
-  config.must('conv_bias', false);
   config.must('use_pos_enc', true);
   config.ignore(...UNUSED);
   const rope = readRope(config, sizes, 1_000_000);
-  const convolution = { kind: 'convolution', taps: config.count('conv_L_cache', 3) } as const;
+  const convolution = {
+    kind: 'convolution',
+    taps: config.count('conv_L_cache', 3),
+    bias: config.flag('conv_bias', false),
+  } as const;
   const attention = {
     kind: 'attention',
     causal: true,
@@ -86,9 +89,11 @@ export const readLfm2 = (config: Config): Architecture => {
       queryNorm: `${AT}.self_attn.q_layernorm.weight`,
       keyNorm: `${AT}.self_attn.k_layernorm.weight`,
       output: `${AT}.self_attn.out_proj.weight`,
-      convolutionInput: `${AT}.conv.in_proj.weight`,
-      convolution: `${AT}.conv.conv.weight`,
-      convolutionOutput: `${AT}.conv.out_proj.weight`,
+      ...withBiases({
+        convolutionInput: `${AT}.conv.in_proj`,
+        convolution: `${AT}.conv.conv`,
+        convolutionOutput: `${AT}.conv.out_proj`,
+      }),
       feedForwardNorm: `${AT}.ffn_norm.weight`,
       gate: `${AT}.feed_forward.w1.weight`,
       up: `${AT}.feed_forward.w3.weight`,

@@ -212,24 +212,33 @@ const recordAttention = (plan: Plan, network: Network, cache: Cache, input: Tens
 const recordConvolution = (plan: Plan, network: Network, cache: Cache, input: Tensor, place: Place): void => {
   const { architecture, weights, scratch, tuning } = network;
   const { bucket, layer } = place;
-  const { taps } = mixerAs((architecture.blocks[layer] as Block).mixer, 'convolution');
-  const matrices = mixerAs((weights.blocks[layer] as Weighted).mixer, 'convolution');
+  const { taps, bias } = mixerAs((architecture.blocks[layer] as Block).mixer, 'convolution');
+  const own = mixerAs((weights.blocks[layer] as Weighted).mixer, 'convolution');
   const { hidden } = architecture.sizes;
   const { gates, convolved } = scratch.convolution as NonNullable<Scratch['convolution']>;
   const [projected, output] = [rowsOf(gates, bucket), rowsOf(convolved, bucket)];
-  matmul(plan, { input, matrix: matrices.input, output: projected }, { rows: bucket, epilogue: 'store' }, tuning);
+  const projection = { input, matrix: own.input, output: projected, ...biased(own.inputBias) };
+  matmul(plan, projection, { rows: bucket, epilogue: 'store' }, tuning);
   gatedConvolution(
     plan,
     {
       input: projected,
       rows: scratch.rows[windowsOf(architecture).indexOf(null)] as Tensor,
-      weight: matrices.taps,
+      weight: own.taps,
       kept: (cache.layers[layer] as ConvolutionCache).inputs,
       output,
     },
-    { rows: bucket, channels: hidden, taps, width: 3 * hidden, half: isHalf(cache.options.precision) ? 1 : 0 },
+    {
+      rows: bucket,
+      channels: hidden,
+      taps,
+      width: 3 * hidden,
+      half: isHalf(cache.options.precision) ? 1 : 0,
+      biased: bias ? 1 : 0,
+    },
   );
-  addToStream(plan, network, { input: output, matrix: matrices.output }, place, 'attentionPostNorm');
+  const product = { input: output, matrix: own.output, ...biased(own.outputBias) };
+  addToStream(plan, network, product, place, 'attentionPostNorm');
 };
 
 /** The same for a gated delta net. */
@@ -254,7 +263,7 @@ const recordDelta = (plan: Plan, network: Network, cache: Cache, input: Tensor, 
   siluConvolution(
     plan,
     { input: projected, rows, weight: own.taps, kept: inputs, output: convolved },
-    { rows: bucket, channels, taps, width, half: isHalf(cache.options.precision) ? 1 : 0 },
+    { rows: bucket, channels, taps, width, half: isHalf(cache.options.precision) ? 1 : 0, biased: 0 },
   );
   const { decayLog, decayBias } = own;
   deltaRows(plan, { convolved, rates, rows, decayLog, decayBias, kept, queries }, { rows: bucket, ...shape });

@@ -25,9 +25,11 @@ export interface ConvolutionWeights {
   readonly kind: 'convolution';
   /** Rows are B, C and u. */
   readonly input: Matrix;
-  /** `[channel][tap]`. */
+  readonly inputBias: Tensor | undefined;
+  /** `[channel][tap]`, and then the biases. */
   readonly taps: Tensor;
   readonly output: Matrix;
+  readonly outputBias: Tensor | undefined;
 }
 
 export interface DeltaWeights {
@@ -279,8 +281,10 @@ export const assemble = (
       const convolution = (): ConvolutionWeights => ({
         kind: 'convolution',
         input: matrix(of('convolutionInput')),
+        inputBias: vectors.get(of('convolutionInputBias')),
         taps: vector(of('convolution')),
         output: matrix(of('convolutionOutput')),
+        outputBias: vectors.get(of('convolutionOutputBias')),
       });
       const deltaNet = (): DeltaWeights => ({
         kind: 'delta-net',

@@ -1,6 +1,6 @@
 // How an architecture's weights lie on the device: q, k and v are rows of one matrix, gate and up rows are interleaved,
-// vectors are f32, and a norm's bias follows its weights. It follows from the declaration and the file's types; the loader, the memory estimate and `inspect`
-// use it.
+// vectors are f32, and the bias of a norm or of a convolution follows its weights. It follows from the declaration and the
+// file's types; the loader, the memory estimate and `inspect` use it.
 import { matrixLayout, ROW_PAD, splitRows, type WeightFormat } from '../../weights/quantize/device-layout.ts';
 import { type Precision, storedFormat } from '../../weights/quantize/quantize.ts';
 import { type Architecture, type WeightName, type WeightSpec, weightKey, weightSpecs } from '../architecture.ts';
@@ -50,6 +50,8 @@ const TOGETHER: Partial<Record<WeightName, { readonly key: string; readonly inte
   deltaGate: { key: 'deltaInput', interleaved: false },
   deltaRate: { key: 'deltaRates', interleaved: false },
   deltaDecay: { key: 'deltaRates', interleaved: false },
+  convolution: { key: 'convolution', interleaved: false },
+  convolutionBias: { key: 'convolution', interleaved: false },
   attentionNorm: { key: 'attentionNorm', interleaved: false },
   attentionNormBias: { key: 'attentionNorm', interleaved: false },
   feedForwardNorm: { key: 'feedForwardNorm', interleaved: false },
