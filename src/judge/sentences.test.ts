@@ -11,6 +11,13 @@ import { openSentences } from './sentences.ts';
 
 const files = async (name: string) => fileSet(await folderSource(shared(name)), {});
 
+it('names a tokenizer that is nested without end', async () => {
+  const deep = `${'{"type":"NFC","normalizers":['.repeat(1e5)}{"type":"NFC"}${']}'.repeat(1e5)}`;
+  const tokenizer = `{"model":{"type":"BPE","vocab":{"a":0},"merges":[]},"normalizer":${deep}}`;
+  const files = new Map([['tokenizer.json', new TextEncoder().encode(tokenizer)]]);
+  await expect(openSentences(fileSet({ kind: 'bytes', files }, {}))).rejects.toMatchObject({ code: 'bad-checkpoint' });
+});
+
 describe.skipIf(noShared)('sentence embeddings', () => {
   it('MiniLM: unit vectors, close for similar meanings; the outlier is not chosen', async () => {
     using sentences = (await openSentences(await files('models/all-minilm-l6-v2'))).model;

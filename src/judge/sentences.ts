@@ -4,7 +4,7 @@
 import { bad } from '../base/refuse.ts';
 import type { SentenceEncoder } from '../decode/core/system.ts';
 import type { LoadedSentences, LoadSourceOptions } from '../engine/load/loaded-models.ts';
-import { checkTokenizer } from '../text/check-tokenizer.ts';
+import { build, checkTokenizer } from '../text/check-tokenizer.ts';
 import { type ByteSource, type FileSet, readBytes } from '../weights/files/byte-source.ts';
 import { readTokenizer } from '../weights/open.ts';
 import { openTextOnnx } from './onnx.ts';
@@ -34,9 +34,9 @@ export const openSentences = async (
 ): Promise<Omit<LoadedSentences, 'name'>> => {
   const words = await readTokenizer(files, signal);
   if (!words) throw bad(`${files.name}: tokenizer.json is missing`);
-  checkTokenizer(words.tokenizer);
+  build('tokenizer.json', () => checkTokenizer(words.tokenizer));
   const { openEncoder } = await import('../text/library.ts');
-  const encoder = openEncoder(words.tokenizer, words.config);
+  const encoder = build('tokenizer.json', () => openEncoder(words.tokenizer, words.config));
   const longest = Number.isInteger(words.config.model_max_length) ? (words.config.model_max_length as number) : 512;
   using file = await openNetwork(files, signal);
   const network = await openTextOnnx(file.name, await readBytes(file, 0, file.size, signal), onnx);
@@ -45,7 +45,8 @@ export const openSentences = async (
     async embed(texts) {
       const found: Float32Array[] = [];
       for (const text of texts) {
-        const { rows, width, data } = await network.run(encoder.encode(text, true).slice(0, longest));
+        const ids = build('tokenizer.json', () => encoder.encode(text, true));
+        const { rows, width, data } = await network.run(ids.slice(0, longest));
         found.push(pooled(data, rows, width));
       }
       return found;

@@ -21,4 +21,11 @@ describe('added tokens', () => {
     const found = tokens.split(text).map((section) => (section.token ? `[${section.text}]` : section.text));
     expect(found.join('')).toBe(expected);
   });
+
+  it('of white space are found in white space that one before them took, as tokenizers 0.23.3 has it', () => {
+    const found = (kind: object) =>
+      new AddedTokens([{ id: 0, content: '  ', ...kind }]).split('a     b').filter(({ token }) => token).length;
+    expect(found({ rstrip: true })).toBe(2);
+    expect(found({ rstrip: true, lstrip: true })).toBe(1);
+  });
 });

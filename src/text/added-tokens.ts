@@ -62,14 +62,15 @@ export class AddedTokens {
         continue;
       }
       let [from, to] = [at, found.end];
-      at = to;
+      at = to; // the white space that a token takes may itself be one, which is found all the same
       const { token } = found;
       if (token.single_word && (WORD.test(before(text, from)) || WORD.test(after(text, to)))) continue;
       while (token.lstrip && from > start && SPACE.test(text[from - 1] as string)) from--;
+      if (token.lstrip) from = Math.max(from, start);
       while (token.rstrip && to < text.length && SPACE.test(text[to] as string)) to++;
       addText(from);
-      sections.push({ text: text.slice(from, to), token });
-      start = at = to;
+      if (from < to) sections.push({ text: text.slice(from, to), token });
+      start = to;
     }
     addText(text.length);
     return sections;

@@ -1,6 +1,7 @@
 // Checks tokenizer.json before anything is built from it. The file comes from a stranger: an id decides how long lists
 // become, and a replacement how long a text. Patterns are bounded where they run (bounded-pattern.ts).
 
+import { OutriderError } from '../base/errors.ts';
 import { isObject } from '../base/is-object.ts';
 import { bad } from '../base/refuse.ts';
 import { shown } from '../base/shown.ts';
@@ -13,6 +14,16 @@ const LONGEST_ADDED = 1000;
 const MOST_ADDED = 2 ** 20;
 
 const wrong = (what: string): Error => bad(`tokenizer.json: ${what}`);
+
+/** Any error that a file's content causes is reported as the file's. */
+export const build = <T>(file: string, work: () => T): T => {
+  try {
+    return work();
+  } catch (cause) {
+    if (cause instanceof OutriderError) throw cause;
+    throw bad(`${file}: ${cause instanceof Error ? cause.message : String(cause)}`, '', { cause });
+  }
+};
 
 /** Tokens with their ids. Listing 250 000 takes a tenth of a second, so it is done once. */
 export type Entries = readonly (readonly [token: string, id: number])[];

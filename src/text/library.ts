@@ -16,9 +16,10 @@ type Json = Readonly<Record<string, unknown>>;
 
 /** A normaliser or pre-tokeniser of the library: a function with properties. */
 interface Step {
-  readonly config?: Json;
+  config?: Json;
   pattern?: unknown;
   pre_tokenize_text?: (text: string) => string[];
+  normalize?: (text: string) => string;
 }
 
 /** Calls `change` for a step and for those in its lists: a sequence has its own there. */
@@ -44,6 +45,35 @@ const mendSplits = (root: unknown): void =>
     if (!(pattern instanceof RegExp)) return;
     if (config?.type === 'ByteLevel') step.pattern = withUnicodeSpaces(pattern);
     if (config?.type === 'Split') step.pre_tokenize_text = splitBy(pattern, config);
+  });
+
+/** Character by character: to JavaScript a Σ at the end of a word is another one. */
+const lowercase = (text: string): string => Array.from(text, (character) => character.toLowerCase()).join('');
+
+/** Beyond 16 bits too, where the library looks at halves of characters. */
+const HAN = new RegExp(
+  '[\\u3400-\\u4dbf\\u4e00-\\u9fff\\uf900-\\ufaff\\u{20000}-\\u{2a6df}\\u{2a700}-\\u{2b81f}' +
+    '\\u{2b920}-\\u{2ceaf}\\u{2f800}-\\u{2fa1f}]',
+  'gu',
+);
+
+const mendNormalizers = (root: unknown): void =>
+  eachStep(root, (step) => {
+    const { config } = step;
+    const { type, strip_left: left, strip_right: right } = config ?? {};
+    if (type === 'BertNormalizer') {
+      const { handle_chinese_chars: apart, lowercase: low, strip_accents: bare } = config as Json;
+      step.config = { ...config, handle_chinese_chars: false, lowercase: false, strip_accents: bare ?? low };
+      const { normalize } = step;
+      step.normalize = (text) => {
+        const rest = normalize?.call(step, apart ? text.replace(HAN, ' $& ') : text) ?? text;
+        return low ? lowercase(rest) : rest;
+      };
+    }
+    if (type === 'Lowercase') step.normalize = lowercase;
+    if (type === 'Strip')
+      step.normalize = (text) =>
+        text.replace(left ? /^\p{White_Space}+/u : '', '').replace(right ? /\p{White_Space}+$/u : '', '');
   });
 
 const literal = (text: unknown): string => String(text).replaceAll('$', '$$$$');
@@ -72,6 +102,8 @@ const split = (pattern: Json, behavior: unknown, invert = false): Json => ({
   invert,
 });
 
+const WHITE_SPACE = split({ Regex: '\\s' }, 'Removed');
+
 /** Steps that the library cuts elsewhere than Hugging Face's tokenizers do, as Splits. */
 const withSplits = (step: unknown): unknown => {
   if (!isObject(step)) return step;
@@ -81,10 +113,12 @@ const withSplits = (step: unknown): unknown => {
       return split({ Regex: '\\p{N}' }, step.individual_digits ? 'Isolated' : 'Contiguous');
     case 'Punctuation':
       return split({ Regex: PUNCTUATION }, step.behavior ?? 'Isolated');
+    case 'BertPreTokenizer':
+      return { type: 'Sequence', pretokenizers: [WHITE_SPACE, split({ Regex: PUNCTUATION }, 'Isolated')] };
     case 'Whitespace':
       return split({ Regex: `[${WORD}]+|[^${WORD}\\s]+` }, 'Removed', true);
     case 'WhitespaceSplit':
-      return split({ Regex: '\\s' }, 'Removed');
+      return WHITE_SPACE;
     case 'Metaspace': {
       if (step.split === false) return step;
       const spaces = split({ String: step.replacement ?? '▁' }, 'MergedWithNext');
@@ -95,19 +129,16 @@ const withSplits = (step: unknown): unknown => {
   }
 };
 
-/** The library normalises added tokens while it is built. They are tried first where a pattern is bounded. */
-const tryAddedTokens = (tokenizer: Json, config: Json, steps: Steps): void => {
-  const { normalizer } = new Tokenizer(
-    { ...tokenizer, model: { type: 'BPE', vocab: {}, merges: [] }, added_tokens: [] },
-    config,
-  );
-  boundPatterns(normalizer, steps);
-  const texts = (tokenizer.added_tokens as { content: string }[]).map(({ content }) => content);
-  steps.refill(texts.reduce((sum, text) => sum + text.length, 0));
-  for (const text of texts) normalizer?._call(text);
-};
-
 const isId = (id: unknown): id is number => Number.isInteger(id);
+
+/** Stands for a text's tokens where they are wrapped in others. */
+const TEXT = '';
+
+const utf8 = new TextEncoder();
+
+/** The entries of a text's bytes. */
+const byteEntries = (text: string): string[] =>
+  Array.from(utf8.encode(text), (byte) => `<0x${byte.toString(16).toUpperCase().padStart(2, '0')}>`);
 
 /**
  * `tokenizer` was checked (check-tokenizer.ts). Throws `bad-checkpoint`, or an error of the library's where
@@ -120,12 +151,14 @@ export const openEncoder = (tokenizer: Json, config: Json): Encoder => {
   const steps = new Steps();
   const normalizerSteps = withPlainContents(tokenizer.normalizer);
   const pre_tokenizer = withSplits(withPlainContents(tokenizer.pre_tokenizer));
-  const whole: Json = { ...tokenizer, normalizer: normalizerSteps, pre_tokenizer, added_tokens: added };
-  if (JSON.stringify(tokenizer.normalizer)?.includes('"Regex"')) tryAddedTokens(whole, config, steps);
+  // With added tokens the library's model would find them in a text's pieces, too.
+  const whole: Json = { ...tokenizer, normalizer: normalizerSteps, pre_tokenizer, added_tokens: [] };
   const library = new Tokenizer(whole, config);
   boundPatterns(library.normalizer, steps);
   boundPatterns(library.pre_tokenizer, steps);
   mendSplits(library.pre_tokenizer);
+  mendNormalizers(library.normalizer);
+  steps.refill(added.reduce((sum, { content }) => sum + content.length, 0));
   const { normalizer, model: merges, post_processor: wrap } = library;
   const isNormalized = ({ normalized, special }: AddedToken): boolean => normalized ?? !special;
   const written = new AddedTokens(added.filter((token) => !isNormalized(token)));
@@ -134,29 +167,46 @@ export const openEncoder = (tokenizer: Json, config: Json): Encoder => {
     ({ content }) => normalizer?._call(content) ?? content,
   );
   const isByteLevel = JSON.stringify(tokenizer.pre_tokenizer)?.includes('"ByteLevel"');
+  const addedIds = new Map(added.map(({ content, id }) => [content, id]));
+  const idOf = (token: string): number | undefined => addedIds.get(token) ?? merges?.tokens_to_ids.get(token);
+  const isKnown = (token: string): boolean => merges?.tokens_to_ids.has(token) ?? true;
+  const fallsBack = model.byte_fallback === true && Array.isArray(model.vocab);
+  const drops = Array.isArray(model.merges) && !model.unk_token && !model.byte_fallback && !model.end_of_word_suffix;
 
-  /** The tokens of a text without added tokens. `isFirst`: it is where the whole text begins. */
-  const tokensOf = (text: string, isFirst: boolean, mark: string | null): string[] => {
+  /** Of several pieces at once the library makes one unknown token where a piece ends with one and the next begins so. */
+  const tokensOfPiece = (piece: string): string[] => {
+    // What is left of a piece is merged as if nothing had been between.
+    const read = drops && !isKnown(piece) ? Array.from(piece).filter(isKnown).join('') : piece;
+    const tokens = merges?._call([read]) ?? [piece];
+    if (!fallsBack) return tokens;
+    // The library knows bytes in BPE alone, and not in Unigram (Helium).
+    return tokens.flatMap((token) => {
+      const bytes = isKnown(token) ? [] : byteEntries(token);
+      return bytes.length > 0 && bytes.every(isKnown) ? bytes : [token];
+    });
+  };
+
+  /** Of a text without added tokens. `isFirst`: it is where the whole text begins. */
+  const idsOf = (text: string, isFirst: boolean, mark: string | null): number[] => {
     const pieces = library.pre_tokenizer?._call(text, { section_index: isFirst ? 0 : 1 }) ?? [text];
     const cut = mark && isByteLevel ? inByteAlphabet(mark) : mark;
     const parts = cut === null ? pieces : pieces.flatMap((piece) => piece.split(cut).filter(Boolean));
-    return merges?._call(parts) ?? parts;
+    const tokens = parts.flatMap(tokensOfPiece);
+    return tokens.map((token) => merges?.tokens_to_ids.get(token) ?? merges?.unk_token_id).filter(isId);
   };
 
   return {
     encode(text, special, mark = null) {
       steps.refill(text.length);
-      const tokens = written.split(text).flatMap((outer, i) => {
-        if (outer.token) return [outer.token.content];
+      const ids = written.split(text).flatMap((outer, i) => {
+        if (outer.token) return [outer.token.id];
         return normalized
           .split(normalizer?._call(outer.text) ?? outer.text)
-          .flatMap((inner, j) => (inner.token ? [inner.token.content] : tokensOf(inner.text, i + j === 0, mark)));
+          .flatMap((inner, j) => (inner.token ? [inner.token.id] : idsOf(inner.text, i + j === 0, mark)));
       });
-      const wrapped = wrap ? wrap._call(tokens, null, special).tokens : tokens;
-      // A byte that the vocabulary lacks comes out as undefined when there is no unknown token; like the reference
-      // implementation, such bytes are dropped.
-      return wrapped.map((token) => merges?.tokens_to_ids.get(token) ?? merges?.unk_token_id).filter(isId);
+      const wrapped = wrap?._call([TEXT], null, special).tokens ?? [TEXT];
+      return wrapped.flatMap((token) => (token === TEXT ? ids : (idOf(token) ?? [])));
     },
-    idOf: (token) => library.token_to_id(token),
+    idOf,
   };
 };

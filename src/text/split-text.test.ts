@@ -13,6 +13,8 @@ const CASES = [
   [/[a-c]/g, 'MergedWithPrevious', ['a', 'b', '-c', '  d--e'], ['a', 'b-', 'c  d--e']],
   [/[a-c]/g, 'MergedWithNext', ['a', 'b-', 'c  d--e'], ['a', 'b', '-c', '  d--e']],
   [/[a-c]/g, 'Contiguous', ['ab', '-', 'c', '  d--e'], ['ab', '-', 'c', '  d--e']],
+  [/(?=-)/g, 'Contiguous', ['ab', '-c  d', '-', '-e'], ['ab', '-c  d', '-', '-e']],
+  [/(?=-)/g, 'MergedWithNext', ['ab', '-c  d', '-', '-e'], ['ab', '-c  d', '-', '-e']],
 ] as const;
 
 describe('Split', () => {

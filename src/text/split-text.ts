@@ -7,12 +7,12 @@ interface Stretch {
   readonly isMatch: boolean;
 }
 
-/** The matches of a pattern and what is between them; inverted, they change places. */
+/** The matches of a pattern, empty ones too, and what is between them; inverted, they change places. */
 const stretches = (text: string, pattern: RegExp, inverted: boolean): readonly Stretch[] => {
   const all: Stretch[] = [];
   let at = 0;
   const add = (end: number, isMatch: boolean): void => {
-    if (at < end) all.push({ text: text.slice(at, end), isMatch: isMatch !== inverted });
+    if (at < end || isMatch) all.push({ text: text.slice(at, end), isMatch: isMatch !== inverted });
     at = end;
   };
   for (const { 0: match, index } of text.matchAll(pattern)) {
@@ -56,5 +56,5 @@ export const splitBy = (
       `Supported are Isolated, Removed, Contiguous, MergedWithPrevious and MergedWithNext.`,
     );
   const join = BEHAVIOURS[name] as Behaviour;
-  return (text) => [...join(stretches(text, pattern, invert === true))];
+  return (text) => join(stretches(text, pattern, invert === true)).filter(Boolean);
 };

@@ -90,6 +90,59 @@ describe('the bundled tokenizer', () => {
       decoder: { type: 'ByteLevel' },
     };
     expect((await loadTokenizer({ tokenizer, config: {} })).encode('abcab')).toEqual([0, 1, 0, 1]);
+    // What is on both sides is merged, as tokenizers 0.23.3 has it.
+    const model = { type: 'BPE', vocab: { a: 0, b: 1, ab: 2 }, merges: [['a', 'b']] };
+    expect((await loadTokenizer({ tokenizer: { ...tokenizer, model }, config: {} })).encode('acb')).toEqual([2]);
+  });
+
+  it('writes unknown characters of Unigram as bytes, and fuses others in one piece only', async () => {
+    const bytes = Array.from({ length: 256 }, (_, byte) => `<0x${byte.toString(16).toUpperCase().padStart(2, '0')}>`);
+    const file = (model: object) => ({
+      model,
+      added_tokens: [],
+      normalizer: null,
+      pre_tokenizer: { type: 'WhitespaceSplit' },
+      post_processor: null,
+      decoder: { type: 'Sequence', decoders: [{ type: 'ByteFallback' }, { type: 'Fuse' }] },
+    });
+    const ids = async (model: object) => (await loadTokenizer({ tokenizer: file(model), config: {} })).encode('a☃☃ ☃é');
+    // What tokenizers 0.23.3 gives.
+    const pieces = ['<unk>', 'a', ...bytes].map((piece) => [piece, -2]);
+    const unigram = { type: 'Unigram', unk_id: 0, vocab: pieces };
+    const fallenBack = [1, 228, 154, 133, 228, 154, 133, 228, 154, 133, 197, 171];
+    expect(await ids({ ...unigram, byte_fallback: true })).toEqual(fallenBack);
+    expect(await ids({ ...unigram, byte_fallback: false })).toEqual([1, 0, 0]);
+    const bpe = { type: 'BPE', vocab: { '<unk>': 0, a: 1 }, merges: [], unk_token: '<unk>' };
+    expect(await ids({ ...bpe, fuse_unk: true })).toEqual([1, 0, 0]);
+    expect(await ids({ ...bpe, fuse_unk: false })).toEqual([1, 0, 0, 0, 0]);
+  });
+
+  it('knows white space, capitals and characters of 32 bits as tokenizers 0.23.3 does', async () => {
+    const characters = ['<unk>', 'a', 'b', 'σ', 'ς', '\ufeff', '\u0085', ' ', '好', '\u{20000}'];
+    const vocab = Object.fromEntries(characters.map((character, id) => [character, id]));
+    const model = { type: 'BPE', vocab, merges: [], unk_token: '<unk>' };
+    const plain = { model, added_tokens: [], normalizer: null, pre_tokenizer: null, post_processor: null };
+    const ids = async (text: string, steps: object) =>
+      (await loadTokenizer({ tokenizer: { ...plain, decoder: null, ...steps }, config: {} })).encode(text);
+    expect(await ids('AΣ aΣ', { normalizer: { type: 'Lowercase' } })).toEqual([1, 3, 7, 1, 3]);
+    const bert = { type: 'BertNormalizer', clean_text: false, handle_chinese_chars: true, lowercase: true };
+    expect(await ids('AΣ好\u{20000}', { normalizer: bert })).toEqual([1, 3, 7, 8, 7, 7, 9, 7]);
+    const strip = { type: 'Strip', strip_left: true, strip_right: true };
+    expect(await ids('\u0085a\ufeff', { normalizer: strip })).toEqual([1, 5]);
+    expect(await ids('\u0085a\ufeff b', { pre_tokenizer: { type: 'BertPreTokenizer' } })).toEqual([1, 5, 2]);
+  });
+
+  it('finds added tokens in the text, and not in its pieces', async () => {
+    const model = { type: 'WordPiece', unk_token: '<unk>', vocab: { '<unk>': 0, '▁': 1, '##x': 2 } };
+    const tokenizer = {
+      model: { ...model, continuing_subword_prefix: '##' },
+      added_tokens: [{ id: 3, content: '▁x' }],
+      normalizer: null,
+      pre_tokenizer: { type: 'Metaspace', replacement: '▁', prepend_scheme: 'always' },
+      post_processor: null,
+      decoder: null,
+    };
+    expect((await loadTokenizer({ tokenizer, config: {} })).encode('x')).toEqual([1, 2]);
   });
 
   it.each(['$', '$&', "b$'", '$$', '$1'])('writes %s where Replace says so', async (content) => {

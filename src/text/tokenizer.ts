@@ -1,7 +1,5 @@
 // Text to token ids and back, by the tokenizer library (library.ts), built from the checkpoint's own JSON. The library
 // is imported on first use: an engine that is given token ids does not load it.
-import { OutriderError } from '../base/errors.ts';
-import { bad } from '../base/refuse.ts';
 import type { TokenizerFiles } from '../weights/checkpoint.ts';
 import {
   applyChatTemplate,
@@ -12,7 +10,7 @@ import {
   type Template,
   templateSource,
 } from './chat-template.ts';
-import { checkTokenizer } from './check-tokenizer.ts';
+import { build, checkTokenizer } from './check-tokenizer.ts';
 import { Pieces } from './pieces.ts';
 import { type TextStream, textStream } from './text-stream.ts';
 
@@ -53,16 +51,6 @@ export interface Tokenizer {
 }
 
 const isId = (value: unknown): value is number => Number.isInteger(value);
-
-/** Any error that a file's content causes is reported as the file's. */
-const build = <T>(file: string, work: () => T): T => {
-  try {
-    return work();
-  } catch (cause) {
-    if (cause instanceof OutriderError) throw cause;
-    throw bad(`${file}: ${cause instanceof Error ? cause.message : String(cause)}`, '', { cause });
-  }
-};
 
 /** From `tokenizer.json` and the files next to it. */
 export const loadTokenizer = async ({ tokenizer, config, generation = {} }: TokenizerSource): Promise<Tokenizer> => {
