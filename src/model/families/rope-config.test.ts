@@ -29,6 +29,15 @@ test('rope types', () => {
   expect(message({ ...LLAMA, rope_scaling: { rope_type: 'linear', factor: 2, twist: 1 } })).toContain('twist');
 });
 
+test('YaRN by kind of layer always rounds its range, as in transformers 5.23', () => {
+  const yarn = { rope_type: 'yarn', factor: 4, original_max_position_embeddings: 128, truncate: false };
+  const scaling = (config: Json) =>
+    attention(readArchitecture({ ...LLAMA, ...config }).blocks[3] as Block).rope?.scaling;
+  expect(scaling({ rope_scaling: yarn })).toMatchObject({ truncate: false });
+  const layered = { architectures: ['Olmo3ForCausalLM'], rope_parameters: { full_attention: yarn } };
+  expect(scaling(layered)).toMatchObject({ truncate: true });
+});
+
 test('a dynamic RoPE is the plain one up to max_position_embeddings, which is the context', () => {
   const dynamic = { rope_type: 'dynamic', factor: 4, original_max_position_embeddings: 128 };
   const plain = readArchitecture({ ...LLAMA, rope_theta: 5e5 });

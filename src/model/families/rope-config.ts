@@ -13,6 +13,8 @@ interface RopeContext {
   readonly unused?: readonly string[];
   /** A dynamic RoPE with a fixed `alpha`, which stretches the base (Hunyuan). */
   readonly alpha?: boolean;
+  /** Stated by kind of layer, where transformers 5.23 looks for YaRN's `truncate` in a place that has none. */
+  readonly byLayer?: boolean;
   /** The family knows longrope. */
   readonly longrope?: boolean;
   /** The context before scaling where it is stated outside the RoPE's own fields, or the family knows it. */
@@ -83,7 +85,7 @@ const readScaling = (scaling: Config, of: RopeContext): RopeScaling => {
         attentionFactor: scaling.number('attention_factor', implied),
         betaFast: scaling.number('beta_fast', 32) || 32, // 0 is the default too, as in transformers
         betaSlow: scaling.number('beta_slow', 1) || 1,
-        truncate: scaling.flag('truncate', true),
+        truncate: scaling.flag('truncate', true) || of.byLayer === true,
       };
     }
     default:
@@ -140,10 +142,11 @@ export const refuseOther = (config: Config, rope: Rope, older: Rope): void => {
  */
 export const readLayerRopes = (
   config: Config,
-  of: RopeContext,
+  sizes: RopeContext,
   localBase: number,
   base: number,
 ): { readonly local: Rope; readonly global: Rope } => {
+  const of = { ...sizes, byLayer: true };
   const unscaled = { dimensions: of.headDim, scaling: { type: 'default' } } as const;
   const parameters = config.inner('rope_parameters');
   const [local, global] = [parameters?.inner('sliding_attention'), parameters?.inner('full_attention')];
