@@ -9,6 +9,8 @@ export interface Sizes {
   readonly heads: number;
   readonly keyValueHeads: number;
   readonly headDim: number;
+  /** Elements of a head on the device: the next multiple of eight. Those past `headDim` are zero. */
+  readonly paddedHead: number;
   readonly feedForward: number;
   readonly vocabulary: number;
   /** Most positions the model was made for. */
@@ -238,6 +240,15 @@ export interface WeightSpec {
   readonly stripes?: { readonly rows: number; readonly from: number; readonly of: number };
   /** Of every so many rows: which row of the tensor is the first, the second … of the weight. */
   readonly order?: readonly number[];
+  /** Its rows, or its columns, are heads, which are longer on the device. */
+  readonly padded?: Padding;
+}
+
+/** Of `from` elements of a head on, `to` are there on the device. */
+export interface Padding {
+  readonly axis: 'rows' | 'columns';
+  readonly from: number;
+  readonly to: number;
 }
 
 /** A tensor of the checkpoint, and the weights that it holds. */
@@ -361,6 +372,21 @@ const ROTATED: ReadonlySet<WeightName> = new Set<WeightName>([
   'keyNorm',
 ]);
 
+/** The weights whose rows, or values, are elements of heads. */
+const HEADED: ReadonlySet<WeightName> = new Set<WeightName>([
+  ...ROTATED,
+  'value',
+  'valueBias',
+  'outputGate',
+  'outputGateBias',
+]);
+
+const paddingOf = (name: WeightName, { headDim: from, paddedHead: to }: Sizes): Padding | undefined => {
+  if (from === to) return undefined;
+  if (name === 'output') return { axis: 'columns', from, to };
+  return HEADED.has(name) ? { axis: 'rows', from, to } : undefined;
+};
+
 /** Where a group's queries, key and value begin in a tensor that is grouped by key heads. */
 const groupRows = (name: WeightName, { heads, keyValueHeads, headDim }: Sizes): WeightSpec['stripes'] => {
   const queries = (heads / keyValueHeads) * headDim;
@@ -446,7 +472,8 @@ export const weightSpecs = (architecture: Architecture): readonly WeightSpec[] =
     taken.set(checkpoint, firstRow + (shape[0] as number));
     const offset = norm.kind === 'rms' && NORMS.has(name) ? norm.offset : 0;
     const transposed = architecture.transposed === true && layer !== null && shape.length === 2;
-    const plain = { name, layer, checkpoint, firstRow, shape, offset, transposed };
+    const padded = paddingOf(name, sizes);
+    const plain = { name, layer, checkpoint, firstRow, shape, offset, transposed, ...(padded && { padded }) };
     // Where a tensor holds queries and gates, a head's gate follows the same head's query.
     const mixer = layer === null ? undefined : blocks[layer]?.mixer;
     if (mixer?.kind === 'attention' && mixer.pairs && mixer.rope && ROTATED.has(name))

@@ -347,7 +347,27 @@ const FAMILIES: Readonly<Record<string, Rules>> = {
   },
 };
 
-test.each(Object.entries(FAMILIES))('%s', async (_, rules) => {
+/** A family with heads of another size. */
+const resized = (family: string, headDim: number, others: Partial<Rules> = {}): readonly [string, Rules] => {
+  const rules = FAMILIES[family] as Rules;
+  return [
+    `${family}, heads of ${headDim}`,
+    { ...rules, ...others, headDim, config: { ...rules.config, head_dim: headDim } },
+  ];
+};
+
+/** Heads that are no multiples of eight, which are padded on the device. */
+const PADDED = [
+  resized('llama with biases', 12),
+  resized('gemma3', 20),
+  resized('olmo2', 12),
+  resized('hunyuan with biases', 10, { rope: () => [10_000 * 20 ** (10 / 8), 1] }),
+  resized('glm', 20, { rotated: 10 }),
+  resized('internlm2 with biases', 6),
+  resized('exaone4', 2),
+];
+
+test.each([...Object.entries(FAMILIES), ...PADDED])('%s', async (_, rules) => {
   const gpu = await testGpu();
   const config = { ...SIZES, rms_norm_eps: EPSILON, ...rules.config };
   const weights = new Map<string, readonly Vector[]>();

@@ -18,7 +18,7 @@ import { moveRows } from '../../kernels/cache/kept-rows.ts';
 import { keptWords } from '../../kernels/convolution/short-convolution.ts';
 import { deltaChannels, deltaWords } from '../../kernels/delta-net/delta-shape.ts';
 import { BUCKETS } from '../../kernels/matmul/matmul.ts';
-import { type Architecture, ropesOf } from '../architecture.ts';
+import { type Architecture, ropesOf, type Sizes } from '../architecture.ts';
 import { Arena } from '../arena.ts';
 import { type Rope, type RopeDivisors, ropeTable, type Span } from '../forward/rope-table.ts';
 import type { Rollout } from '../interface.ts';
@@ -79,7 +79,7 @@ const layerBuffers = (architecture: Architecture, layer: number, size: CacheSize
     const inputs = slots * keptWords(deltaChannels(mixer.shape), isHalf(precision)) * 4;
     return [inputs, slots * deltaWords(mixer.shape) * 4, layerStateBytes(mixer.shape, forks.count)];
   }
-  const { units, words } = unitsOf(sizes.headDim, precision);
+  const { units, words } = unitsOf(sizes.paddedHead, precision);
   const kept = (mixer?.window != null && ringSlots(architecture, rowsOf(size))) || slots;
   const bytes = kept * sizes.keyValueHeads * units * words * 8;
   return [bytes, bytes];
@@ -99,16 +99,18 @@ export const cacheBytes = (architecture: Architecture, size: CacheSize): number 
 /** The most scratch that attention takes for the sake of prompts. */
 const PROMPT_SCRATCH = 4 * 2 ** 20;
 
+const scratchOfRows = (rows: number, sizes: Sizes, capacity: number, tuning: AttentionTuning): number =>
+  attentionScratchBytes({ ...sizes, rows, headDim: sizes.paddedHead, capacity }, tuning);
+
 /** Rows that attention takes at once: of a prompt's pass all, unless their scratch would be large. */
 const attentionRows = ({ sizes }: Architecture, capacity: number, tuning: AttentionTuning): number =>
-  attentionScratchBytes({ rows: PROMPT_ROWS, ...sizes, capacity }, tuning) <= PROMPT_SCRATCH ? PROMPT_ROWS : MOST_ROWS;
+  scratchOfRows(PROMPT_ROWS, sizes, capacity, tuning) <= PROMPT_SCRATCH ? PROMPT_ROWS : MOST_ROWS;
 
 /**
  * Bytes of the other buffers whose size grows with the context. The cache allocates this list and the memory estimate
  * adds it up, so such scratch of a new kernel belongs here.
  */
 export const cacheScratch = (architecture: Architecture, size: CacheSize, tuning: AttentionTuning) => {
-  const shape = architecture.sizes;
   const capacity = cacheSlots(rowsOf(size));
   const ring = ringSlots(architecture, rowsOf(size));
   const longRope = longRopeBytes(architecture, size.positions);
@@ -119,10 +121,7 @@ export const cacheScratch = (architecture: Architecture, size: CacheSize, tuning
     /** The token of every slot, where rows may have to be computed anew. */
     tokens: ring !== null || longRope.length > 0 ? capacity * 4 : 0,
     states: Object.values(stateScratch(architecture, (size.forks ?? NO_FORKS).count)),
-    attention: attentionScratchBytes(
-      { rows: attentionRows(architecture, capacity, tuning), ...shape, capacity },
-      tuning,
-    ),
+    attention: scratchOfRows(attentionRows(architecture, capacity, tuning), architecture.sizes, capacity, tuning),
   };
 };
 
@@ -218,7 +217,7 @@ export class Cache {
     { moves, stream }: Shared,
   ) {
     const { sizes, blocks } = architecture;
-    const { keyValueHeads, headDim, hidden, layers, vocabulary } = sizes;
+    const { keyValueHeads, paddedHead, hidden, layers, vocabulary } = sizes;
     this.#gpu = gpu;
     this.#arena = arena;
     this.#architecture = architecture;
@@ -273,7 +272,7 @@ export class Cache {
     this.pool = options.pool ? new Pool(gpu, arena, this.slots, hidden) : null;
     this.#moves = moves;
     this.#compaction = new Plan(gpu);
-    const shape = { count: MOVES, keyValueHeads, ...unitsOf(headDim, options.precision) };
+    const shape = { count: MOVES, keyValueHeads, ...unitsOf(paddedHead, options.precision) };
     for (const [i, layer] of this.layers.entries())
       if ('keys' in layer) compact(this.#compaction, { ...layer, moves }, { ...shape, ring: this.ringOf(i) });
     const stores = this.layers.flatMap((layer) => ('inputs' in layer ? [layer.inputs] : []));

@@ -16,7 +16,7 @@ test.each([
   [{ hidden_size: -1 }, 'hidden_size is -1'],
   [{ hidden_size: '96' }, 'hidden_size is "96"'],
   [{ num_key_value_heads: 4 }, 'num_attention_heads 6 is not a multiple of num_key_value_heads 4'],
-  [{ head_dim: 20 }, 'head_dim 20'],
+  [{ head_dim: 15 }, 'rotates 15 of the 15 dimensions of a head'],
   [{ architectures: ['BloomForCausalLM'] }, 'architecture BloomForCausalLM is not supported'],
   [{ architectures: ['__proto__'] }, 'architecture __proto__ is not supported'],
 ] as const)('%j is refused by name', (change, expected) => {

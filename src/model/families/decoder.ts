@@ -82,19 +82,20 @@ export interface SizeDefaults {
 export const readSizes = (config: Config, defaults: SizeDefaults = {}): Sizes => {
   const heads = config.count('num_attention_heads', defaults.heads);
   const hidden = config.count('hidden_size', defaults.hidden);
+  const headDim = config.count('head_dim', defaults.headDim ?? hidden / heads);
   const sizes = {
     layers: config.count('num_hidden_layers', defaults.layers),
     hidden,
     heads,
     keyValueHeads: config.count('num_key_value_heads', defaults.keyValueHeads ?? heads),
-    headDim: config.count('head_dim', defaults.headDim ?? hidden / heads),
+    headDim,
+    paddedHead: Math.ceil(headDim / 8) * 8,
     feedForward: defaults.feedForward ?? config.count('intermediate_size'),
     vocabulary: config.count('vocab_size', defaults.vocabulary),
     context: config.count('max_position_embeddings', defaults.context),
   };
   if (heads % sizes.keyValueHeads !== 0)
     throw config.error(`num_attention_heads ${heads} is not a multiple of num_key_value_heads ${sizes.keyValueHeads}`);
-  if (sizes.headDim % 8 !== 0) throw config.error(`head_dim ${sizes.headDim} is not a multiple of 8`);
   return sizes;
 };
 

@@ -33,6 +33,7 @@ describe.skipIf(noShared)('both published layouts', () => {
       heads: 6,
       keyValueHeads: 2,
       headDim: 16,
+      paddedHead: 16,
       feedForward: 160,
       vocabulary: 320,
       context: 512,

@@ -93,8 +93,9 @@ export const recordKeys = (
   input: Tensor,
   { bucket, layer }: Place,
 ): void => {
-  const { heads, keyValueHeads, headDim } = architecture.sizes;
-  const { epsilon } = architecture.norm;
+  const { heads, keyValueHeads, headDim: own, paddedHead: headDim } = architecture.sizes;
+  // A mean over padded heads is smaller; device-weights.ts makes the weights of these norms smaller, too.
+  const epsilon = (architecture.norm.epsilon * own) / headDim;
   const { queryKeyNorm: normed, rope } = mixerAs((architecture.blocks[layer] as Block).mixer, 'attention');
   const { mixer } = weights.blocks[layer] as Weighted;
   const { qkv: matrix, qkvBias, queryNorm, keyNorm } = mixerAs(mixer, 'attention');
@@ -159,7 +160,7 @@ const addToStream = (
 const recordAttention = (plan: Plan, network: Network, cache: Cache, input: Tensor, place: Place): void => {
   const { gpu, architecture, weights, scratch, tuning } = network;
   const { bucket, layer } = place;
-  const { heads, keyValueHeads, headDim } = architecture.sizes;
+  const { heads, keyValueHeads, paddedHead: headDim } = architecture.sizes;
   const { window, scale, softCap } = mixerAs((architecture.blocks[layer] as Block).mixer, 'attention');
   const { output, outputBias, gate, gateBias } = mixerAs((weights.blocks[layer] as Weighted).mixer, 'attention');
   const { keys, values } = cache.layers[layer] as KeyValueCache;

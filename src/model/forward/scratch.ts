@@ -41,7 +41,7 @@ const deltaScratch = ({ blocks }: Architecture) => {
 const declare = (architecture: Architecture, head: number) => {
   const { sizes, blocks, spreadOver } = architecture;
   const { features } = architecture.input;
-  const { hidden, heads, keyValueHeads, headDim, feedForward } = sizes;
+  const { hidden, heads, keyValueHeads, paddedHead: headDim, feedForward } = sizes;
   return {
     always: {
       stream: { width: hidden },

@@ -5,7 +5,7 @@ import type { Tensor } from '../../gpu/kernel.ts';
 import type { Matrix, MatrixPart } from '../../kernels/matmul/matmul.ts';
 import type { RowBlock } from '../../weights/checkpoint.ts';
 import { MatrixPacker } from '../../weights/quantize/quantize.ts';
-import { type Architecture, weightKey } from '../architecture.ts';
+import { type Architecture, type Padding, weightKey } from '../architecture.ts';
 import type { Arena } from '../arena.ts';
 import { type Piece, type PlannedMatrix, type PlannedWeight, parts } from './weight-layout.ts';
 
@@ -135,10 +135,15 @@ class PartSink {
   #packer: MatrixPacker | null = null;
   #missing: number;
 
-  constructor(gpu: Gpu, part: MatrixPart) {
+  /** `pieces`: all that the matrix is made of. What none of them fills is zero. */
+  constructor(gpu: Gpu, part: MatrixPart, pieces: readonly Piece[]) {
     this.#gpu = gpu;
     this.#part = part;
-    this.#missing = part.layout.rows;
+    const { start, layout } = part;
+    this.#missing = pieces.reduce((sum, { rows, first, step }) => {
+      const below = (row: number): number => Math.min(rows, Math.max(0, Math.ceil((row - first) / step)));
+      return sum + below(start + layout.rows) - below(start);
+    }, 0);
   }
 
   put(piece: Piece, { firstRow, rows, raw, decode, repacker }: RowBlock): void {
@@ -182,6 +187,17 @@ const transposing = (take: Sink): Sink => {
   };
 };
 
+/** Hands rows on with the zeros that each head has on the device. */
+const widening =
+  (take: Sink, { from, to }: Padding): Sink =>
+  (block) => {
+    const values = block.decode();
+    const wide = new Float32Array((values.length / from) * to);
+    for (let head = 0; head * from < values.length; head++)
+      wide.set(values.subarray(head * from, (head + 1) * from), head * to);
+    take({ ...block, decode: () => wide, repacker: () => undefined });
+  };
+
 /** The pieces of one weight, by the tensor that they come from. */
 const byTensor = (pieces: readonly Piece[]): ReadonlyMap<string, readonly Piece[]> => {
   const made = new Map<string, Piece[]>();
@@ -223,19 +239,21 @@ export const allocate = (gpu: Gpu, arena: Arena, planned: readonly PlannedWeight
           for (const { from, rows, first, step } of pieces) {
             const own = values.subarray(Math.max(0, from - at), Math.max(0, from + rows - at));
             const skipped = Math.max(0, at - from);
-            for (const [i, value] of own.entries()) whole[first + (skipped + i) * step] = value + weight.offset;
+            for (const [i, value] of own.entries())
+              whole[first + (skipped + i) * step] = (value + weight.offset) * weight.factor;
           }
           gpu.device.queue.writeBuffer(tensor.buffer, 0, whole);
         });
       continue;
     }
     const matrix = allocateMatrix(arena, weight, gpu.device.limits.maxStorageBufferBindingSize);
-    const partSinks = matrix.parts.map((part) => new PartSink(gpu, part));
+    const partSinks = matrix.parts.map((part) => new PartSink(gpu, part, weight.pieces));
     matrices.set(weight.key, matrix);
     for (const [checkpoint, pieces] of byTensor(weight.pieces)) {
-      const put: Sink = (block) => {
+      const putAll: Sink = (block) => {
         for (const piece of pieces) for (const part of partSinks) part.put(piece, block);
       };
+      const put = weight.widened ? widening(putAll, weight.widened) : putAll;
       sink(checkpoint, weight.transposed ? transposing(put) : put);
     }
   }

@@ -3,7 +3,14 @@
 // file's types; the loader, the memory estimate and `inspect` use it.
 import { matrixLayout, ROW_PAD, splitRows, type WeightFormat } from '../../weights/quantize/device-layout.ts';
 import { type Precision, storedFormat } from '../../weights/quantize/quantize.ts';
-import { type Architecture, type WeightName, type WeightSpec, weightKey, weightSpecs } from '../architecture.ts';
+import {
+  type Architecture,
+  type Padding,
+  type WeightName,
+  type WeightSpec,
+  weightKey,
+  weightSpecs,
+} from '../architecture.ts';
 
 /** Row `from + r` of a checkpoint tensor, for r below `rows`, becomes row `first + r · step` of the matrix. */
 export interface Piece {
@@ -24,6 +31,8 @@ export interface PlannedMatrix {
   readonly pieces: readonly Piece[];
   /** Rows of the tensors are columns here. */
   readonly transposed?: boolean;
+  /** Its columns are heads, of which the tensors have fewer elements. */
+  readonly widened?: Padding;
 }
 
 export interface PlannedVector {
@@ -31,8 +40,9 @@ export interface PlannedVector {
   readonly key: string;
   /** With the padding that a bias needs (one value for each padded row of its matrix). */
   readonly length: number;
-  /** Added to every value of the file. */
+  /** Added to every value of the file, which is then multiplied by `factor`. */
   readonly offset: number;
+  readonly factor: number;
   readonly pieces: readonly Piece[];
 }
 
@@ -71,8 +81,26 @@ const elementsOf = (shape: readonly number[]): number => shape.reduce((product, 
 
 /** Only two dimensions make a matrix. The taps of a depthwise convolution, [channels, 1, taps], stay f32 as vectors do. */
 const columnsOf = (shape: readonly number[]): number => (shape.length === 2 ? (shape[1] as number) : 1);
+/** Types whose values stand by themselves. */
+const PLAIN: readonly string[] = ['F32', 'F16', 'BF16', 'F64'];
 /** Matrices with a row for each token keep at least 8 bits. */
 const VOCABULARY: readonly string[] = ['embedding', 'positions', 'head', 'markovFrom', 'markovTo'];
+
+/** Rows of a weight, cut into heads and put where those begin on the device. */
+const cutHeads = (pieces: readonly Piece[], { from: size, to }: Padding): Piece[] =>
+  pieces.flatMap((piece) => {
+    const cut: Piece[] = [];
+    for (let done = 0; done < piece.rows; ) {
+      const row = piece.first + done;
+      const rows = Math.min(size - (row % size), piece.rows - done);
+      cut.push({ ...piece, from: piece.from + done, rows, first: Math.floor(row / size) * to + (row % size) });
+      done += rows;
+    }
+    return cut;
+  });
+
+/** Moving columns breaks up the blocks of quantised types. */
+const typeOnceMoved = (type: string): string => (PLAIN.includes(type) ? type : 'F32');
 
 const planWeight = (
   key: string,
@@ -82,10 +110,9 @@ const planWeight = (
 ): PlannedWeight => {
   const interleaved = TOGETHER[members[0]?.name as WeightName]?.interleaved ?? false;
   let rows = 0;
-  const pieces = members.flatMap(({ checkpoint, firstRow: from, shape, stripes, order }, i): Piece[] => {
-    const first = interleaved ? i : rows;
+  /** Of one weight, from row `first` on. */
+  const piecesOf = ({ checkpoint, firstRow: from, shape, stripes, order }: WeightSpec, first: number): Piece[] => {
     const own = elementsOf(shape) / columnsOf(shape);
-    rows += own;
     if (order)
       return Array.from({ length: own }, (_, row) => {
         const within = row % order.length;
@@ -105,22 +132,39 @@ const planWeight = (
       first: first + stripe * stripes.rows,
       step: 1,
     }));
+  };
+  const pieces = members.flatMap((member, i): readonly Piece[] => {
+    const { padded, shape } = member;
+    const own = elementsOf(shape) / columnsOf(shape);
+    const first = rows;
+    if (padded?.axis !== 'rows') {
+      rows += own;
+      return piecesOf(member, interleaved ? i : first);
+    }
+    rows += (own / padded.from) * padded.to;
+    return cutHeads(piecesOf(member, 0), padded).map((piece) => ({ ...piece, first: first + piece.first }));
   });
-  const [shape] = members.map((member) => member.shape);
-  const columns = columnsOf(shape as readonly number[]);
-  if (shape?.length !== 2) {
+  const [{ shape, padded, offset = 0, transposed = false }] = members as [WeightSpec];
+  const widened = padded?.axis === 'columns' ? padded : undefined;
+  const columns = widened ? (columnsOf(shape) / widened.from) * widened.to : columnsOf(shape);
+  if (shape.length !== 2) {
     const length = Math.ceil(rows / ROW_PAD) * ROW_PAD;
-    return { kind: 'vector', key, length, offset: members[0]?.offset ?? 0, pieces };
+    // The mean of squares over a padded head is smaller than that over its own elements.
+    const normed = members[0]?.name === 'queryNorm' || members[0]?.name === 'keyNorm';
+    const factor = normed && padded ? Math.sqrt(padded.from / padded.to) : 1;
+    return { kind: 'vector', key, length, offset, factor, pieces };
   }
   const vocabulary = VOCABULARY.includes(key);
   const formats = members.map(({ checkpoint }) =>
     // A single row saves no memory, and thresholds are compared with what it gives.
-    key === 'confidence' ? 'f32' : storedFormat(typeOf(checkpoint), precision, vocabulary),
+    key === 'confidence'
+      ? 'f32'
+      : storedFormat(widened ? typeOnceMoved(typeOf(checkpoint)) : typeOf(checkpoint), precision, vocabulary),
   );
   const best = EXACTNESS[Math.max(...formats.map((each) => EXACTNESS.indexOf(each)))] as WeightFormat;
   // Weights of 4 bits with a minimum would lose more in 6 bits than they do in 8.
   const format = best === 'q6' && formats.some((each) => each !== 'q6') ? 'q8' : best;
-  return { kind: 'matrix', key, format, rows, columns, pieces, transposed: members[0]?.transposed ?? false };
+  return { kind: 'matrix', key, format, rows, columns, pieces, transposed, ...(widened && { widened }) };
 };
 
 export const planWeights = (
