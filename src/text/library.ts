@@ -175,7 +175,7 @@ export const openEncoder = (tokenizer: Json, config: Json): Encoder => {
 
   /** Of several pieces at once the library makes one unknown token where a piece ends with one and the next begins so. */
   const tokensOfPiece = (piece: string): string[] => {
-    // What is left of a piece is merged as if nothing had been between.
+    // The characters that a vocabulary has are merged as if nothing had been between.
     const read = drops && !isKnown(piece) ? Array.from(piece).filter(isKnown).join('') : piece;
     const tokens = merges?._call([read]) ?? [piece];
     if (!fallsBack) return tokens;

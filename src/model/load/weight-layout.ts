@@ -86,17 +86,17 @@ const PLAIN: readonly string[] = ['F32', 'F16', 'BF16', 'F64'];
 /** Matrices with a row for each token keep at least 8 bits. */
 const VOCABULARY: readonly string[] = ['embedding', 'positions', 'head', 'markovFrom', 'markovTo'];
 
-/** Rows of a weight, cut into heads and put where those begin on the device. */
-const cutHeads = (pieces: readonly Piece[], { from: size, to }: Padding): Piece[] =>
+/** Rows of a weight by heads, each put where it begins on the device. */
+const padHeads = (pieces: readonly Piece[], { from: size, to }: Padding): Piece[] =>
   pieces.flatMap((piece) => {
-    const cut: Piece[] = [];
+    const byHead: Piece[] = [];
     for (let done = 0; done < piece.rows; ) {
       const row = piece.first + done;
       const rows = Math.min(size - (row % size), piece.rows - done);
-      cut.push({ ...piece, from: piece.from + done, rows, first: Math.floor(row / size) * to + (row % size) });
+      byHead.push({ ...piece, from: piece.from + done, rows, first: Math.floor(row / size) * to + (row % size) });
       done += rows;
     }
-    return cut;
+    return byHead;
   });
 
 /** Moving columns breaks up the blocks of quantised types. */
@@ -142,7 +142,7 @@ const planWeight = (
       return piecesOf(member, interleaved ? i : first);
     }
     rows += (own / padded.from) * padded.to;
-    return cutHeads(piecesOf(member, 0), padded).map((piece) => ({ ...piece, first: first + piece.first }));
+    return padHeads(piecesOf(member, 0), padded).map((piece) => ({ ...piece, first: first + piece.first }));
   });
   const [{ shape, padded, offset = 0, transposed = false }] = members as [WeightSpec];
   const widened = padded?.axis === 'columns' ? padded : undefined;
