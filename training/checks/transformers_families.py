@@ -63,7 +63,14 @@ TEMPERATURES = {"mscale": 1.0, "mscale_all_dim": 1.0, "llama_4_scaling_beta": 0.
 SECTIONS = {"rope_type": "default", "rope_theta": 1e5, "mrope_section": [2, 1, 1]}
 PLAIN = {"rope_type": "default", "rope_theta": 5e5}
 TINY = {"num_heads": 2, "hidden_size": 32, "intermediate_size": 32, "depth": 1, "out_hidden_size": 48}
-PIXTRAL = {"model_type": "pixtral", "hidden_size": 32, "intermediate_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "head_dim": 16}
+PIXTRAL = {
+    "model_type": "pixtral",
+    "hidden_size": 32,
+    "intermediate_size": 32,
+    "num_hidden_layers": 1,
+    "num_attention_heads": 2,
+    "head_dim": 16,
+}
 SIGLIP = {"hidden_size": 32, "intermediate_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2}
 MINISTRAL3 = {**SIZES, "head_dim": 16, "rope_parameters": {**YARN, **TEMPERATURES}}
 NEOX = {name: value for name, value in SIZES.items() if name != "num_key_value_heads"}
@@ -101,15 +108,24 @@ CONFIGS = {
     "cohere2": Cohere2Config(**SIZES, logit_scale=0.3, sliding_window=7, pad_token_id=None),
     "ministral3": Ministral3Config(**MINISTRAL3),
     "mistral3, its text": Mistral3Config(
-        text_config={"model_type": "ministral3", **MINISTRAL3}, vision_config=PIXTRAL, image_token_index=90, tie_word_embeddings=False
+        text_config={"model_type": "ministral3", **MINISTRAL3},
+        vision_config=PIXTRAL,
+        image_token_index=90,
+        tie_word_embeddings=False,
     ),
     "qwen2.5-vl, its text": Qwen2_5_VLConfig(
         text_config={**SIZES, "rope_parameters": SECTIONS}, vision_config=TINY, **TOKENS, tie_word_embeddings=True
     ),
-    "lfm2-vl, its text": Lfm2VlConfig(text_config={**SIZES, "full_attn_idxs": [1, 3], "block_multiple_of": 8}, vision_config=SIGLIP),
-    "smolvlm, its text": SmolVLMConfig(text_config=SIZES, vision_config={**SIGLIP, "image_size": 16, "patch_size": 4}, image_token_id=90),
+    "lfm2-vl, its text": Lfm2VlConfig(
+        text_config={**SIZES, "full_attn_idxs": [1, 3], "block_multiple_of": 8}, vision_config=SIGLIP
+    ),
+    "smolvlm, its text": SmolVLMConfig(
+        text_config=SIZES, vision_config={**SIGLIP, "image_size": 16, "patch_size": 4}, image_token_id=90
+    ),
     "qwen3-vl, its text": Qwen3VLConfig(
-        text_config={**SIZES, "head_dim": 8, "rope_parameters": SECTIONS}, vision_config={**TINY, "deepstack_visual_indexes": [0]}, **TOKENS
+        text_config={**SIZES, "head_dim": 8, "rope_parameters": SECTIONS},
+        vision_config={**TINY, "deepstack_visual_indexes": [0]},
+        **TOKENS,
     ),
 }
 
