@@ -25,7 +25,10 @@ export interface TokenText {
   readonly token: number;
   /** Null when the model has no tokenizer. */
   readonly text: string | null;
-  /** Natural logarithm, at temperature 1 and without filters, after penalties and biases, by the model that wrote it. */
+  /**
+   * Natural logarithm, at temperature 1 and without filters, after penalties and biases, by the model that wrote it. Of an
+   * ensemble that of r, which above temperature 0 has both. 0 where a constraint leaves no choice.
+   */
   readonly logprob: number;
 }
 

@@ -16,6 +16,9 @@ export interface TokenConstraint {
   readonly stopTokens: ReadonlySet<number>;
 }
 
+/** A token without a choice, whether or not the model was asked: what is reported of it must not depend on that. */
+export const certain = (token: number): Choice => ({ token, logprob: 0 });
+
 export class ConstrainedText {
   readonly #constraint: TokenConstraint;
   readonly #deadEnd: () => Error;
@@ -49,14 +52,14 @@ export class ConstrainedText {
   ): Promise<Choice | null> {
     if (this.#isOver(text)) return null;
     const forced = this.#constraint.forced(text);
-    if (forced !== null) return forced === choice.token ? choice : { token: forced, logprob: 0 };
+    if (forced !== null) return certain(forced);
     // A token that goes on shows that the text does, so no mask is needed to know it.
     const allows = this.#constraint.allows(text, choice.token);
     if (allows && !this.#constraint.stopTokens.has(choice.token)) return choice;
     const ending = await this.ending(text);
     if (ending) {
       const [stop] = ending;
-      return stop === undefined ? null : stop === choice.token ? choice : { token: stop, logprob: 0 };
+      return stop === undefined ? null : certain(stop);
     }
     if (allows) return choice;
     const allowed = await this.#constraint.allowed(text);

@@ -3,6 +3,7 @@
 import type { Choice, Cursor, Forward } from '../../model/interface.ts';
 import type { Source } from '../../trace/index.ts';
 import { chainOf } from './chain.ts';
+import { certain } from './constrained-text.ts';
 import { scoresOf } from './prefill.ts';
 import type { Commit, RoundContext, Sequence } from './system.ts';
 
@@ -28,8 +29,7 @@ export const plainRound = async (
   const pass = target.forward(chainOf([...tokens.slice(-1), ...forced]));
   const [choice] = await pass.draw(forced.length, sampling).read();
   if (!choice) throw new Error('a draw of one row came back empty');
-  const certain = forced.map((token) => ({ token, logprob: 0 }));
-  return { pass, path: [0, ...forced.map((_, i) => i + 1)], choices: [...certain, choice] };
+  return { pass, path: [0, ...forced.map((_, i) => i + 1)], choices: [...forced.map(certain), choice] };
 };
 
 /** A plain round, told and kept in the cache. */

@@ -163,6 +163,9 @@ export const speculate = (
     const single = draft.ownChances && nodes === 1 ? end - drafted : undefined;
     if (forced === 0) fallback.speculative(round, { source: by, kind, ms, tokens: path.length, single });
     else timings.addRound(roundName(kind), ms);
-    return commitOf(pass, path, choices, sourcesOf(verdict, forced), now);
+    // A draft as long as the budget leaves no room for the token after it.
+    const kept = Math.min(path.length, now.budget);
+    const sources = sourcesOf(verdict, forced).slice(0, kept);
+    return commitOf(pass, path.slice(0, kept), choices.slice(0, kept), sources, now);
   }
 };

@@ -6,7 +6,7 @@ import { scoresOf, TOO_LONG } from './judge-score.ts';
 import type { StepModels } from './open-steps.ts';
 import type { Question } from './route.ts';
 import type { StepEnd } from './step-boundary.ts';
-import { routed, type StepWriter } from './step-writer.ts';
+import { routed, type StepWriter, withinBudget } from './step-writer.ts';
 import type { ScoreStep } from './threshold-rule.ts';
 
 interface WholeStep {
@@ -77,10 +77,10 @@ export const oracleScore = (
       const whole = alternative;
       if (whole?.step !== step) return nested.begin(step, longest, context, refused);
       return async ({ sequence }) => {
-        const { tokens, scores, source } = whole.commit;
-        const kept = Math.min(tokens.length, sequence.budget);
-        const commit = { tokens: tokens.slice(0, kept), source: source.slice(0, kept), scores: scores?.slice(0, kept) };
-        return { commit: { ...commit, scores: commit.scores ?? null }, ends: whole.ends, written: tokens.length };
+        const { tokens, scores } = whole.commit;
+        const { kept, ends } = withinBudget(tokens, whole.ends, sequence.budget);
+        const commit = routed({ tokens: kept, scores: scores?.slice(0, kept.length) ?? null });
+        return { commit, ends, written: tokens.length };
       };
     },
   };

@@ -131,8 +131,9 @@ describe.each(CASES)('$name', ({ system, knobs, keeps }) => {
       const events = await run(system, { ...request, maxTokens });
       expect(committedTokens(events)).toEqual(all.slice(0, maxTokens));
       expect(events.at(-1)).toMatchObject({ finish_reason: 'length', stop: null });
-      const told = stepsOf(events).reduce((sum, { tokens }) => sum + tokens, 0);
-      expect(told).toBe(maxTokens);
+      const steps = stepsOf(events);
+      expect(steps.flatMap(({ ids }) => ids ?? [])).toEqual(committedTokens(events));
+      for (const { ids = [], ends } of steps) expect(ends).toBe(ids.at(-1) === DELIMITER ? 'delimiter' : 'length');
     }
   });
 
@@ -284,6 +285,18 @@ it.each(['dflash', 'blockpilot'])(
       kept += verify.path.length - 1;
     }
     expect(kept).toBeGreaterThan(0);
+  },
+);
+
+it.each(['draft-model', 'dflash', 'dspark', 'eagle3'])(
+  'a step that the budget ends has the tokens of the answer and no more, where drafts are drawn: %s',
+  async (inner) => {
+    const { run } = await routeEngine();
+    for (let maxTokens = 1; maxTokens <= 24; maxTokens++) {
+      const events = await run(random, { ...SAMPLED, seed: maxTokens, maxTokens, knobs: { share: 1, inner } });
+      expect(stepsOf(events).flatMap(({ ids }) => ids ?? [])).toEqual(committedTokens(events));
+      expect(measure(events).target_tokens).toBe(maxTokens);
+    }
   },
 );
 

@@ -7,7 +7,7 @@ import type { Role } from '../../trace/index.ts';
 import type { Commit, JudgedStep, Round, RoundContext, RunContext } from '../core/system.ts';
 import type { Candidate, Candidates } from './candidates.ts';
 import type { StepEnd } from './step-boundary.ts';
-import type { StepRounds, StepWriter } from './step-writer.ts';
+import { type StepRounds, type StepWriter, withinBudget } from './step-writer.ts';
 
 /** What a rule decides on. */
 export interface Question {
@@ -137,8 +137,8 @@ export const route = (run: RunContext, { draft, rule, target, most }: RouteOptio
     }
     if (escalated) return continueStep(escalated, context);
     if (judgement?.accept !== false) draft.keep(chosen);
-    const { tokens, logprobs, ends } = candidates[chosen] as Candidate;
-    const kept = tokens.slice(0, sequence.budget);
+    const { tokens, logprobs, ends: whole } = candidates[chosen] as Candidate;
+    const { kept, ends } = withinBudget(tokens, whole, sequence.budget);
     return {
       tokens: kept,
       source: kept.map(() => 'drafted' as const),

@@ -24,6 +24,10 @@ export interface StepWriter {
   begin(step: number, most: number, context: RoundContext, refused: readonly number[]): Promise<StepRounds | null>;
 }
 
+/** A step as far as the budget reaches; one that is cut ends there. */
+export const withinBudget = (tokens: readonly number[], ends: StepEnd, budget: number) =>
+  tokens.length > budget ? { kept: tokens.slice(0, budget), ends: 'length' as const } : { kept: tokens, ends };
+
 /** Marks every token of an escalated step as the target's, also those that were drafted inside the nested system. */
 export const routed = ({ tokens, scores }: Pick<Commit, 'tokens' | 'scores'>): Commit => ({
   tokens,
@@ -39,8 +43,8 @@ export const candidateWriter = (candidates: Candidates, select: SelectCandidate)
       if (!written) throw new Error('the context of the target is full');
       const chosen = await select(written);
       candidates.keep(chosen);
-      const { tokens, logprobs, ends } = written[chosen] as Candidate;
-      const kept = tokens.slice(0, context.sequence.budget);
+      const { tokens, logprobs, ends: whole } = written[chosen] as Candidate;
+      const { kept, ends } = withinBudget(tokens, whole, context.sequence.budget);
       const scores = logprobs.slice(0, kept.length).map((logprob) => ({ logprob, top: [] }));
       return { commit: routed({ tokens: kept, scores }), ends, written: candidates.written };
     };

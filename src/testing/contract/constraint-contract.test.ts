@@ -42,6 +42,9 @@ const CONSTRAINTS: Readonly<Record<string, { constraint: Constraint; fulfils: (t
 
 const doneOf = (events: readonly TraceEvent[]): EventOf<'done'> => events.at(-1) as EventOf<'done'>;
 
+const logprobsOf = (events: readonly TraceEvent[]) =>
+  events.flatMap((event) => (event.type === 'commit' ? (event.logprobs?.map(({ logprob }) => logprob) ?? []) : []));
+
 const SYSTEMS = EXACT.filter(({ group }) => group === 'speculative')
   .filter(isSpeculative)
   .flatMap(variantsOf)
@@ -86,11 +89,13 @@ describe.each(SYSTEMS)('$name under a constraint', ({ system, knobs }) => {
           temperature: seed < 8 ? 0 : 0.9,
           seed,
           constraint,
+          logprobs: 0,
           ...filters,
         };
         const events = await own.run({ ...request, knobs });
         const expected = await plain.run(request);
         expect(committedTokens(events), `seed ${seed}`).toEqual(committedTokens(expected));
+        expect(logprobsOf(events), `seed ${seed}`).toEqual(logprobsOf(expected));
         const { text, finish_reason, constraint: outcome } = doneOf(expected);
         expect(doneOf(events)).toMatchObject({ text, finish_reason });
         expect(doneOf(events).constraint).toMatchObject({ valid: outcome?.valid, forced: outcome?.forced });

@@ -142,7 +142,7 @@ export const joinToys = (
           combination,
           soft,
         );
-        const choices = distribution.map((p, token) => ({ token, logprob: Math.log(p) }));
+        const choices = distribution.flatMap((p, token) => (p > 0 ? [{ token, logprob: Math.log(p) }] : []));
         return choices.sort((a, b) => b.logprob - a.logprob || a.token - b.token).slice(0, n);
       });
     },
