@@ -140,7 +140,7 @@ describe.each(withSettings(PLAIN))('$name is exact', ({ system, knobs }) => {
       expect(totalVariation).toBeLessThan(MARGIN * noise);
     });
   else
-    it(`draws the tokens of plain decoding: three tokens, ${SEEDS} seeds`, async () => {
+    it(`draws the tokens of plain decoding: ${SEEDS} seeds`, async () => {
       expect(await sampledDifferences(system, SEEDS, { knobs })).toEqual([]);
     });
 });
@@ -186,8 +186,6 @@ describe('broken verifiers are found out', () => {
     knobs: { ...knobs, ...oneDraft(system) },
   }));
   const CHOSEN = SPECULATIVE.filter(({ drawn }) => !drawn);
-  /** Drafts of a model: a look-up seldom drafts within three tokens. */
-  const CHOSEN_BY_MODEL = CHOSEN.filter(({ system }) => system.needs.length > 1);
   const TREES = SPECULATIVE.filter(({ knobs }) => knobs.shape === 'tree');
   const cases = (wrong: keyof typeof WRONG, systems: typeof SPECULATIVE) => systems.map((each) => ({ wrong, ...each }));
 
@@ -203,11 +201,12 @@ describe('broken verifiers are found out', () => {
 
   it.each([
     ...cases('everything is accepted', CHOSEN),
-    ...cases('the bonus comes from the wrong row', CHOSEN_BY_MODEL),
+    ...cases('the bonus comes from the wrong row', CHOSEN),
     ...cases('a node sees its elder siblings', TREES),
   ])('sampled, drafts that were not drawn: $wrong, $id', async ({ system, wrong, knobs }) => {
     const toy = { noise: 4, ...WRONG[wrong] };
-    expect(await sampledDifferences(system, SEEDS, { knobs, toy })).not.toEqual([]); // 35 of them or more
+    const different = await sampledDifferences(system, SEEDS, { knobs, toy });
+    expect(different, 'a broken verifier is not found out: the drafter drafts too little').not.toEqual([]);
   });
 
   it.each([
@@ -373,7 +372,8 @@ describe.each(DRAFTING)('$name', ({ system, knobs }) => {
         distributionReference(toyLogits(distribution, text), { temperature: 1, topK: 0, topP: 1, minP: 0 })[
           token
         ] as number;
-      // A block's slots see no drafts, so their probabilities are not those after this text.
+      // A block's slots see no drafts, nor do masks, so their probabilities are not those after this text.
+      const leftToRight = ['draft-model', 'dspark', 'blockpilot', 'eagle3', 'mtp', 'combined'].includes(system.id);
       const seed = new Map<string, number>([
         ['draft', 1],
         ['eagle3', 3],
@@ -395,7 +395,7 @@ describe.each(DRAFTING)('$name', ({ system, knobs }) => {
           const [before, token] = [[...text, ...path(parents[i + 1] as number)], tokens[i + 1] as number];
           expect(target).toBeCloseTo(probability(toy, before, token), 9);
           if (by === 'lookup') expect(own).toBeNull();
-          else if (!seed.has(by)) expect(own).toBeGreaterThan(0);
+          else if (!leftToRight || !seed.has(by)) expect(own).toBeGreaterThan(0);
           else expect(own).toBeCloseTo(probability({ ...toy, noise: 1.5, seed: seed.get(by) ?? 0 }, before, token), 9);
           told++;
         }

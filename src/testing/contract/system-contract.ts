@@ -180,8 +180,8 @@ export const countedDistance = async (
 /** Three sampled tokens: what is written at a seed. */
 const SAMPLED = { distribution: { vocabulary: 4, sharpness: 3 }, prompt: [1, 2, 3, 0], count: 3, temperature: 0.8 };
 
-const sampledEngine = async (system: DecodingSystem, { knobs = {}, toy = {} }: Trial) => {
-  const { distribution, prompt, count, temperature } = SAMPLED;
+const sampledEngine = async (system: DecodingSystem, { knobs = {}, toy = {} }: Trial, count = SAMPLED.count) => {
+  const { distribution, prompt, temperature } = SAMPLED;
   const { engine, run } = await toyEngine(system, { ...distribution, ...toy });
   const request = { prompt: { tokens: prompt }, maxTokens: count, temperature, knobs };
   return { engine, write: (seed: number) => run({ ...request, seed }) };
@@ -198,16 +198,21 @@ export const samplingDistance = async (system: DecodingSystem, seeds: Seeds, tri
   return found;
 };
 
+/** Tokens that are compared one by one: more than three, because a look-up drafts only once words come again. */
+const COMPARED = 16;
 /** What plain decoding writes at a seed. */
 const sampledKnown = new Map<number, string>();
 
-/** The seeds, of so many, at which the same three tokens are not those of plain decoding. */
+/** The seeds, of so many, at which the same tokens are not those of plain decoding. */
 export const sampledDifferences = async (
   system: DecodingSystem,
   seeds: number,
   trial: Trial = {},
 ): Promise<readonly number[]> => {
-  const [plain, own] = [await sampledEngine(autoregressive, {}), await sampledEngine(system, trial)];
+  const [plain, own] = [
+    await sampledEngine(autoregressive, {}, COMPARED),
+    await sampledEngine(system, trial, COMPARED),
+  ];
   const different: number[] = [];
   for (let seed = 0; seed < seeds; seed++) {
     const expected = sampledKnown.get(seed) ?? committedTokens(await plain.write(seed)).join();
