@@ -2,7 +2,7 @@
 import { missingRoles, optionalRoles } from '../decode/core/missing-roles.ts';
 import type { DecodingSystem, ModelRole } from '../decode/core/system.ts';
 import { BUILT_IN } from '../engine/built-in.ts';
-import { asKind, loadDrafterSource } from '../engine/load/drafter.ts';
+import { DRAFTER_KINDS, loadDrafterSource } from '../engine/load/drafter.ts';
 import { loadJudgeSource } from '../engine/load/judge.ts';
 import { loadSource } from '../engine/load/language-model.ts';
 import type {
@@ -148,8 +148,6 @@ const neededFor = (role: AuxiliaryRole, wanted: Wanted, root: string): string =>
   throw new UsageError(`the system needs a model for ${role}`, `Name one with --${AUXILIARY[role].option}.`);
 };
 
-const AUXILIARY_DRAFTERS: readonly ModelRole[] = ['dflash', 'dspark', 'eagle3', 'mtp'];
-
 /** A drafter was named, and it is of another kind than the system's. */
 const wrongDrafter = (drafters: readonly LoadedDrafter[], role: ModelRole): Error => {
   const found = drafters.map(({ name, model }) => `${name} is a drafter for ${model.kind}`).join(', ');
@@ -188,7 +186,7 @@ export const loadTogether = async (
   };
   // All names are checked before the first byte is read.
   const draftName = wanted.draft ?? bundled('draft');
-  const drafterNames = [wanted.drafter, bundled('dflash'), bundled('dspark'), bundled('eagle3'), bundled('mtp')];
+  const drafterNames = [wanted.drafter, ...DRAFTER_KINDS.map(bundled)];
   const policyName = wanted.policy ?? bundled('policy');
   const judgeNames = [wanted.judge, bundled('prm'), bundled('router')];
   const named = (names: readonly (string | undefined)[]) => names.filter((name) => name !== undefined);
@@ -218,13 +216,9 @@ export const loadTogether = async (
   for (const name of named(drafterNames))
     drafters.push(await loadDrafterSource(device.gpu, sourceOf(name), target, options(name)));
   const isThere = (role: ModelRole) =>
-    !AUXILIARY_DRAFTERS.includes(role) || drafters.some(({ model }) => model.kind === role);
+    DRAFTER_KINDS.every((kind) => kind !== role) || drafters.some(({ model }) => model.kind === role);
   const [absent] = systems.flatMap((system) => missingRoles(system, isThere));
   if (absent) throw wrongDrafter(drafters, absent);
-  const [dflash] = drafters.filter(({ model }) => model.kind === 'dflash');
-  const [dspark] = drafters.filter(({ model }) => model.kind === 'dspark');
-  const [eagle3] = drafters.filter(({ model }) => model.kind === 'eagle3');
-  const [mtp] = drafters.filter(({ model }) => model.kind === 'mtp');
   const policy = policyName === undefined ? null : await loadPolicySource(sourceOf(policyName), { signal, store });
   const sentences =
     wanted.sentences === undefined ? null : await loadSentencesSource(sourceOf(wanted.sentences), { signal, store });
@@ -240,10 +234,8 @@ export const loadTogether = async (
     ...(policy && { policy }),
     ...(sentences && { sentences }),
     ...(draft && { draft }),
-    ...(dflash && { dflash: asKind(dflash, 'dflash') }),
-    ...(dspark && { dspark: asKind(dspark, 'dspark') }),
-    ...(eagle3 && { eagle3: asKind(eagle3, 'eagle3') }),
-    ...(mtp && { mtp: asKind(mtp, 'mtp') }),
+    // Of one kind the one that was named.
+    ...Object.fromEntries(drafters.toReversed().map((drafter) => [drafter.model.kind, drafter])),
     ...(prm && { prm }),
     ...(router && { router }),
   };

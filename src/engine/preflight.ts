@@ -21,6 +21,7 @@ import { fileSet, openCheckpoint } from '../weights/open.ts';
 import type { Precision } from '../weights/quantize/quantize.ts';
 import { inRange } from './in-range.ts';
 import { loading } from './load/checkpoint.ts';
+import { DRAFTER_KINDS } from './load/drafter.ts';
 import { type ModelRegistry, precisionOf } from './registry.ts';
 import type { ModelSources } from './sources.ts';
 
@@ -80,7 +81,7 @@ interface Opened {
   readonly download: number;
 }
 
-const DRAFTERS: readonly ModelRole[] = ['dflash', 'dspark', 'eagle3', 'mtp'];
+const DRAFTERS: readonly ModelRole[] = DRAFTER_KINDS;
 const JUDGES: readonly ModelRole[] = ['prm', 'router'];
 
 /** The architecture as its role reads it. Tensors that do not fit it are refused, as in a load. */

@@ -14,7 +14,7 @@ import type { Source } from '../weights/open.ts';
 import type { Precision } from '../weights/quantize/quantize.ts';
 import { bundledSource } from './bundled.ts';
 import { withDigests } from './bundled-digests.ts';
-import { asKind, type DrafterKind, loadDrafterSource } from './load/drafter.ts';
+import { asKind, DRAFTER_KINDS, type DrafterKind, loadDrafterSource } from './load/drafter.ts';
 import { loadJudgeSource } from './load/judge.ts';
 import { loadSource } from './load/language-model.ts';
 import {
@@ -44,7 +44,7 @@ type Local = Exclude<ModelRole, 'remote'>;
 type Loader<Model> = (gpu: Gpu, source: Source, options: LoadSourceOptions) => Promise<Model>;
 
 /** They read the hidden states or the answers of the target that they were loaded for, so they go when it goes. */
-const BOUND_TO_TARGET: readonly ModelRole[] = ['dflash', 'dspark', 'eagle3', 'mtp', 'prm', 'router'];
+const BOUND_TO_TARGET: readonly ModelRole[] = [...DRAFTER_KINDS, 'prm', 'router'];
 
 /** Their file may be an ONNX network. */
 const MAY_BE_ONNX: readonly ModelRole[] = [...BOUND_TO_TARGET, 'policy', 'sentences'];

@@ -33,6 +33,11 @@ export const loadDrafterSource = async (
 /** What a drafter is loaded as. */
 export type DrafterKind = LoadedDrafter['model']['kind'];
 
+/** So that the compiler misses a new one. */
+const KINDS: { readonly [Kind in DrafterKind]: true } = { dflash: true, dspark: true, eagle3: true, mtp: true };
+/** All of them. */
+export const DRAFTER_KINDS = Object.keys(KINDS) as readonly DrafterKind[];
+
 /** Of these drafters those that may be of this kind. */
 type Kinds<Drafter extends { readonly kind: string }, Kind> = Drafter extends unknown
   ? Kind extends Drafter['kind']
