@@ -155,12 +155,11 @@ export const draftLogits = defineCommand({
     const outside = tokens.find((token) => token >= vocabulary);
     if (outside !== undefined) throw new UsageError(`token ${outside} is outside the vocabulary of ${vocabulary}`);
 
-    await using files = new OutputFiles();
-    const file = out === undefined ? undefined : await files.open(out);
     using cursor = await target.open({ capacity: tokens.length, tapLayers: drafter.tapLayers });
     const options = { size, signal: terminal.signal, vocabulary, base: values.base ?? false };
     const drafted = await draftWith(cursor, drafter, tokens, options);
-    await append(file, finite(drafted.logits));
+    await using files = new OutputFiles(); // an earlier run's file stays where this one is refused
+    await append(out === undefined ? undefined : await files.open(out), finite(drafted.logits));
     const rows = drafted.logits.length / drafted.vocabulary;
     const best = Array.from({ length: rows }, (_, row) =>
       argmax(drafted.logits.subarray(row * drafted.vocabulary, (row + 1) * drafted.vocabulary)),

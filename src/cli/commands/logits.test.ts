@@ -54,6 +54,18 @@ describe('damaged weights', PATIENCE, () => {
   });
 });
 
+describe('what is refused once the models are there', PATIENCE, () => {
+  it.each([
+    ['logits', '--model', 'draft', '--tokens', '1,2', '--taps', '9'],
+    ['draft-logits', '--drafter', 'dflash', '--tokens', '1,2', '--block-size', '17'],
+  ])('%s leaves the file of an earlier run', async (...args) => {
+    const out = join(scratch, 'earlier.f32');
+    writeFileSync(out, 'earlier');
+    expect((await runCli(...args, '--out', out)).status).toBe(2);
+    expect(readFileSync(out, 'utf8')).toBe('earlier');
+  });
+});
+
 describe.skipIf(noShared)('logits', PATIENCE, () => {
   it('writes what the reference has, taps too, and the same bits at any chunk', async () => {
     const { prompt, greedy } = golden('qwen3-tiny');

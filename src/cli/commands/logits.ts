@@ -54,6 +54,13 @@ export const logits = defineCommand({
     const outside = tokens.findIndex((token) => token >= model.vocabulary);
     if (outside >= 0) throw new UsageError(`token ${tokens[outside]} is outside the vocabulary of ${model.vocabulary}`);
 
+    using cursor = await model.open({
+      capacity: tokens.length,
+      tapLayers: taps,
+      cache: values.kv ?? 'f32',
+      ...(parents ? { nodes: rest.length } : { length: tokens.length }),
+    });
+    // After what may be refused: the files of an earlier run stay then.
     await using files = new OutputFiles();
     const file = out === undefined ? undefined : await files.open(out);
     const tapFiles = await Promise.all(taps.map((tap) => files.open(`${out}.tap-${tap}`)));
@@ -67,12 +74,6 @@ export const logits = defineCommand({
         await append(tapFile, await (forward.taps[i] as DeviceTensor).read());
     };
 
-    using cursor = await model.open({
-      capacity: tokens.length,
-      tapLayers: taps,
-      cache: values.kv ?? 'f32',
-      ...(parents ? { nodes: rest.length } : { length: tokens.length }),
-    });
     if (prefix.length > 0) await cursor.extend(prefix, { signal: terminal.signal, ...(values.chunk ? { chunk } : {}) });
     if (parents) await record(cursor.forward({ tokens: rest, parents }));
     else await scoreChain(cursor, rest, chunk, record, terminal.signal);
