@@ -3,7 +3,7 @@
 
 import { type Moment, type Row, rowsOf } from '../run/moments.ts';
 import { alternativesText, describeRound, STATUSES, spokenRound } from '../run/round-text.ts';
-import { type Cell, layOut, visible } from '../run/rounds.ts';
+import { type Cell, layOut, mostRows, visible } from '../run/rounds.ts';
 import { make } from '../shared/elements.ts';
 import { hinted } from '../shared/hints.ts';
 import { percent } from '../shared/percent.ts';
@@ -88,8 +88,7 @@ export class RoundView {
 
   /** Reserves the height that the trees of this run need, so that nothing moves from round to round. */
   start(moments: readonly Moment[]): void {
-    const rows = moments.flatMap((moment) => layOut(moment).map(({ row }) => row + 1));
-    this.#tree.style.setProperty('--rows', `${Math.max(2, ...rows)}`);
+    this.#tree.style.setProperty('--rows', `${Math.max(2, mostRows(moments))}`);
   }
 
   show(moment: Moment): void {

@@ -61,7 +61,7 @@ export const namesOf = ({ models }: Pick<Loaded, 'models'>): ModelNames =>
 
 /** The name of a role in a sentence. Further members of an ensemble go by the names of their models, where known. */
 export const roleName = (role: ModelRole | Role, names: ModelNames = {}): string => {
-  if (!isAlso(role)) return ROLE_NAMES[role];
+  if (!isAlso(role)) return ROLE_NAMES[role] ?? role; // that of a trace may be of a newer version
   return names[role] ? `${names[role]} model` : `model ${Number(role.slice('also-'.length)) + 1}`;
 };
 

@@ -25,6 +25,21 @@ test('events come at their recorded times, and slower only after the first token
   expect(await running).toEqual([40, 120]);
 });
 
+test('a long run that is due at once lets the page answer', async () => {
+  vi.useRealTimers();
+  const run = Array.from({ length: 5 }, (_, round) => commit(round, 0));
+  let answered = false;
+  setTimeout(() => {
+    answered = true;
+  }, 0);
+  for await (const { type } of replayed(run, { slower: 1, signal: new AbortController().signal })) {
+    expect(type).toBe('commit');
+    const began = performance.now();
+    while (performance.now() - began < 30); // the page draws
+  }
+  expect(answered).toBe(true);
+});
+
 test('an aborted replay ends as an aborted run, at the time it reached', async () => {
   const abort = new AbortController();
   const run = async (): Promise<TraceEvent[]> => {

@@ -22,6 +22,9 @@ const until = async (time: number, signal: AbortSignal): Promise<void> => {
   clearTimeout(timer);
 };
 
+/** A page that draws this long without a pause does not answer: what is due at once may be a long run. */
+const MOST_MS = 50;
+
 /** An aborted replay ends with a `done` event, as an aborted run does. */
 export async function* replayed(
   events: readonly TraceEvent[],
@@ -30,9 +33,14 @@ export async function* replayed(
   const first = events.find(({ type }) => type === 'commit')?.at ?? 0;
   const start = performance.now();
   let at = 0;
+  let rested = start;
   for (const event of events) {
     const due = start + event.at + (slower - 1) * Math.max(0, event.at - first);
-    if (due > performance.now()) await until(due, signal);
+    const now = performance.now();
+    if (due > now || now - rested > MOST_MS) {
+      await until(due, signal);
+      rested = performance.now();
+    }
     if (signal.aborted) {
       yield { at, type: 'done', finish_reason: 'aborted', stop: null, text: null };
       return;

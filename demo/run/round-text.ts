@@ -38,7 +38,7 @@ const DRAFTERS: Readonly<Record<Exclude<Role, `also-${number}`>, string>> = {
 };
 
 const drafter = (role: Role, models: ModelNames): string =>
-  isAlso(role) ? `the ${roleName(role, models)}` : DRAFTERS[role];
+  isAlso(role) ? `the ${roleName(role, models)}` : (DRAFTERS[role] ?? role); // of a newer version
 
 const ENDS: Readonly<Record<string, string>> = {
   corrected: 'then one corrected token',

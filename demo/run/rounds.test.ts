@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Role, TraceEvent } from '../../src/trace/index.ts';
 import { describeRound } from './round-text.ts';
-import { type DecodedRound, layOut, RoundReader, rejectedLine } from './rounds.ts';
+import { type DecodedRound, layOut, mostRows, RoundReader, rejectedLine } from './rounds.ts';
 
 const draft = (pieces: string[], parents: number[]): TraceEvent => {
   const tokens = pieces.map((_, i) => i);
@@ -143,4 +143,11 @@ test('rounds of a step router name their step, accepted or written by a nested s
     ['drafted', 0],
     ['drafted', 1],
   ]);
+});
+
+test('the tallest tree of a run with more cells than a call takes arguments', () => {
+  const chain = read(draft(['a', 'b', 'c'], [-1, 0, 1]), verify([0, 1]), commit(['b', 'X'], 'corrected'));
+  const tree = read(draft(['a', 'b', 'c', 'd'], [-1, 0, 0, 0]), verify([0, 1]), commit(['b', 'X'], 'corrected'));
+  expect(mostRows([...Array.from({ length: 100_000 }, () => chain), tree])).toBe(3);
+  expect(mostRows([])).toBe(0);
 });

@@ -168,6 +168,10 @@ export const layOut = (round: DecodedRound): readonly Cell[] => {
   return cells;
 };
 
+/** Rows of the tallest of their trees. Not all cells at once: those of a long run are more than a call's arguments. */
+export const mostRows = (rounds: readonly DecodedRound[]): number =>
+  rounds.reduce((most, round) => Math.max(most, ...layOut(round).map(({ row }) => row + 1)), 0);
+
 /** The drafter's most probable continuation after the last accepted draft, which the target rejected. */
 export const rejectedLine = ({ pieces, parents, path }: DecodedRound): readonly string[] => {
   const children = childrenOf(parents);

@@ -13,6 +13,9 @@ interface Field {
 /** No list of a real trace comes near: a context of a million tokens is the longest prompt that models have. */
 const LONGEST_LIST = 2 ** 20;
 
+/** Trees have up to 64 nodes. Views walk them node by node. */
+const MOST_NODES = 1024;
+
 const field = (what: string, is: Field['is']): Field => ({ is, what });
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -21,6 +24,8 @@ const number = field('a number', Number.isFinite);
 const count = field('a whole number from 0 on', (value) => Number.isSafeInteger(value) && (value as number) >= 0);
 const index = field('a whole number from -1 on', (value) => Number.isSafeInteger(value) && (value as number) >= -1);
 const text = field('text', (value) => typeof value === 'string');
+/** One of a newer version passes. Those that read traces keep roles as keys: `toString` would be found in any object. */
+const role = field('a role', (value) => typeof value === 'string' && !(value in {}));
 const flag = field('true or false', (value) => typeof value === 'boolean');
 const oneOf = (...words: readonly string[]): Field =>
   field(`one of ${words.join(', ')}`, (value) => words.some((word) => word === value));
@@ -69,10 +74,10 @@ export const FIELDS: { readonly [Type in TraceEventType]: Readonly<Record<string
       record({ tools: orNull(text), reasoning: orNull(record({ open: text, close: text, begun: flag })) }),
     ),
   },
-  prefill: { by: text, rows: count, reused: count, ms: number, step: optional(count) },
+  prefill: { by: role, rows: count, reused: count, ms: number, step: optional(count) },
   draft: {
     round: count,
-    by: text,
+    by: role,
     tokens,
     parents: listOf(index),
     pieces: optional(texts),
@@ -83,11 +88,11 @@ export const FIELDS: { readonly [Type in TraceEventType]: Readonly<Record<string
   },
   verify: {
     round: count,
-    by: text,
+    by: role,
     path: tokens,
     next: count,
     source,
-    checked: optional(texts),
+    checked: optional(listOf(role)),
     probabilities: optional(listOf(record({ target: number, draft: orNull(number) }))),
     passes: optional(valuesOf(count)),
     ms: number,
@@ -112,7 +117,7 @@ export const FIELDS: { readonly [Type in TraceEventType]: Readonly<Record<string
   candidates: {
     round: count,
     step: count,
-    by: text,
+    by: role,
     tokens: listOf(tokens),
     pieces: optional(listOf(texts)),
     written: count,
@@ -122,8 +127,8 @@ export const FIELDS: { readonly [Type in TraceEventType]: Readonly<Record<string
   route: {
     round: optional(count),
     step: count,
-    by: text,
-    to: text,
+    by: role,
+    to: role,
     score: orNull(number),
     threshold: number,
     reason: text,
@@ -134,7 +139,7 @@ export const FIELDS: { readonly [Type in TraceEventType]: Readonly<Record<string
   },
   step: {
     step: count,
-    by: text,
+    by: role,
     tokens: count,
     ids: optional(tokens),
     pieces: optional(texts),
@@ -157,12 +162,12 @@ export const FIELDS: { readonly [Type in TraceEventType]: Readonly<Record<string
     text: orNull(text),
     pieces: optional(texts),
     logprobs: optional(listOf(record({ ...tokenText, top: listOf(record(tokenText)) }))),
-    by: optional(listOf(orNull(text))),
+    by: optional(listOf(orNull(role))),
     votes: optional(
       listOf(
         record({
           r: number,
-          own: listOf(record({ by: text, token: count, text: optional(text), probability: number, committed: number })),
+          own: listOf(record({ by: role, token: count, text: optional(text), probability: number, committed: number })),
         }),
       ),
     ),
@@ -218,6 +223,7 @@ export class EventChecker {
       case 'draft': {
         this.#nodes = event.tokens.length;
         if (event.tokens.length === 0) return 'a draft needs node 0, the last committed token';
+        if (event.tokens.length > MOST_NODES) return `a draft has more than ${MOST_NODES} nodes`;
         const wrong = event.parents.findIndex((parent, node) =>
           node === 0 ? parent !== -1 : parent < 0 || parent >= node,
         );

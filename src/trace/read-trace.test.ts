@@ -64,6 +64,12 @@ describe('a trace as text', () => {
       'the probabilities of a verify event',
     ],
     ['a stop that is neither token nor text', { ...done, stop: [2] }, 'the stop of a done event must be a token, text'],
+    ['a role that every object has', { ...draft, by: 'toString' }, 'the by of a draft event must be a role'],
+    [
+      'a tree that no system drafts',
+      { ...draft, tokens: Array(1025).fill(5), parents: Array.from({ length: 1025 }, (_, i) => i - 1) },
+      'a draft has more than 1024 nodes',
+    ],
     ['a version of the future', { ...run, version: 2 }, 'the version of a run event must be 1'],
     ['no time', { ...commit, at: null }, 'its time (at) is not a number'],
   ])('is refused with %s, by line and reason', (_, event, problem) => {
