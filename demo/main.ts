@@ -36,8 +36,9 @@ let ready = false;
 const keep = ({ run, plain, detailed = run }: Raced, title: string, question: string, entry?: Entry): void => {
   const problem = entry?.problem ?? { question, answer: '', result: '' };
   inspect.take(detailed, entry !== undefined && !entry.recorded);
-  const { document } = entry ?? {};
-  traces.take(run, plain ?? null, { title, problem, device: session.device, ...(document && { document }) });
+  const { document, greedy = true } = entry ?? {};
+  const about = { title, problem, device: session.device };
+  traces.take(run, plain ?? null, { ...about, ...(document && { document }), ...(!greedy && { sampled: true }) });
 };
 
 /** What the stage plays, run on this machine. */
@@ -62,7 +63,10 @@ const example = async (): Promise<TraceFile | null> => {
   return found ? traceOf(found) : null;
 };
 
-const inspect = new InspectTab((details) => race.answer(details), example);
+const inspect = new InspectTab(async (details) => {
+  const why = await obstacle();
+  return why ? showFault(why) : race.answer(details);
+}, example);
 const race: RaceTab = new RaceTab(
   () => session.lost(),
   (raced, entry) => keep(raced, entry.name, entry.question, entry),

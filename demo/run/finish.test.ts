@@ -43,7 +43,7 @@ test('a finish leads with the speed, then whether the tokens are the same, the p
   );
   expect(finishOf([{ run: run([1], 1, 25), plain: run([1], 1, 25) }], terms(true))).toMatchObject({
     factor: '–',
-    sentence: 'Too short to time. ✓ The same 1 tokens.',
+    sentence: 'Too short to time. ✓ The same 1 token.',
   });
   const approximate = finishOf([{ run: plain, plain }], terms(true, false)).sentence;
   expect(approximate).toContain('✓ The same 5 tokens this time');

@@ -1,7 +1,7 @@
 // The result of a race: the speed first, as the median of several runs with its range, and whether the tokens are the
 // same; then the passes, which noise cannot move, and the times.
 import { acceptanceLength, fold, METRICS } from '../../src/trace/index.ts';
-import { capitalised } from '../shared/words.ts';
+import { capitalised, many } from '../shared/words.ts';
 import { duration } from './figures.ts';
 import { factorOf, type Outcome, type Pair, wholeMs } from './outcome.ts';
 import { passesText } from './passes.ts';
@@ -37,7 +37,7 @@ const SLOWER_BELOW = 0.95;
 const sameness = ({ run, plain }: Pair, { greedy, exact }: Terms): string => {
   const different = plain.tokens.findIndex((token, i) => token !== run.tokens[i]);
   const same = different < 0 && plain.tokens.length === run.tokens.length;
-  if (same) return `✓ The same ${run.tokens.length} tokens${exact ? '' : ' this time'}`;
+  if (same) return `✓ The same ${many(run.tokens.length, 'token')}${exact ? '' : ' this time'}`;
   if (!exact) return 'Different tokens, which an approximate system may give';
   if (!greedy) return 'Different tokens, drawn from the same distribution';
   return `✗ Different from token ${different < 0 ? plain.tokens.length + 1 : different + 1} on`;

@@ -5,6 +5,7 @@ import { element } from '../shared/elements.ts';
 import { hideFault, showFault } from '../shared/faults.ts';
 import { sampling } from '../shared/sampling.ts';
 import { bringIntoView } from '../shared/stillness.ts';
+import type { Terms } from './finish.ts';
 import { LOGPROBS } from './moments.ts';
 import type { Outcome } from './outcome.ts';
 import { Problems } from './problems.ts';
@@ -28,6 +29,8 @@ export type Start = (wanted: Wanted) => Entry | Promise<Entry>;
 export interface Finished {
   readonly run: Outcome;
   readonly plain: Outcome | null;
+  /** What may be said of them. */
+  readonly terms: Terms;
 }
 
 export class RaceTab {
@@ -176,7 +179,7 @@ export class RaceTab {
       asked = this.problems.question; // a recording has brought its own
       const raced = await task(entry, this.#running.signal);
       if (wanted && !this.#replaced) this.#onFinished(raced, entry);
-      return { run: raced.detailed ?? raced.run, plain: raced.plain ?? null };
+      return { run: raced.detailed ?? raced.run, plain: raced.plain ?? null, terms: entry };
     } catch (error) {
       if (showFault(error).code === 'device-lost') this.#onDeviceLost();
       return null;

@@ -46,7 +46,7 @@ export const createHost = ({ race, open, inspect }: Page): TourHost => {
     async race() {
       const system = raced ? null : await choose(RACE);
       if (system) raced = await race.race({ system });
-      return raced?.plain ? { run: raced.run, plain: raced.plain } : null;
+      return raced?.plain ? { ...raced, plain: raced.plain } : null;
     },
     async route() {
       const system = routed ? null : await choose(ROUTE);

@@ -1,7 +1,7 @@
 // The stops of the tour. Each explains a run that has just been made, live or recorded, and takes its figures from that
 // run.
 import { fold, METRICS } from '../../src/trace/index.ts';
-import { finishOf } from '../run/finish.ts';
+import { finishOf, type Terms } from '../run/finish.ts';
 import type { Moment } from '../run/moments.ts';
 import type { Outcome } from '../run/outcome.ts';
 import { quoted } from '../run/rounds.ts';
@@ -9,7 +9,7 @@ import { quoted } from '../run/rounds.ts';
 /** What the page does for the tour. */
 export interface TourHost {
   /** Races a speculative system against plain decoding, on a problem that shows a rejected draft. */
-  race(): Promise<{ readonly run: Outcome; readonly plain: Outcome } | null>;
+  race(): Promise<{ readonly run: Outcome; readonly plain: Outcome; readonly terms: Terms } | null>;
   /** Runs a step router on a problem with a step that the draft model gets wrong. */
   route(): Promise<Outcome | null>;
   /** Opens Inspect on that run, at the first round that fits. */
@@ -130,8 +130,7 @@ export const createTour = (): readonly Stop[] => {
         host.openRace();
         raced ??= await host.race();
         if (!raced) return null;
-        const { run, plain } = raced;
-        const terms = { greedy: true, exact: true, baseline: 'autoregressive' };
+        const { run, plain, terms } = raced;
         const { factor, sentence, passes } = finishOf([{ run, plain }], terms);
         return (
           `${factor === '–' ? '' : `${factor} `}${sentence} ${passes} ` +

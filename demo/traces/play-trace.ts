@@ -14,15 +14,16 @@ export const replayOf = ({ events, title, device }: TraceFile): string => {
   return `Replay: ${title}${model ? ` with ${model}` : ''}${device ? `, recorded on ${placeOf(device)}` : ''}.`;
 };
 
-export const playTrace = async (file: TraceFile, slower: number, race: RaceTab): Promise<void> => {
-  const { events, plain = [], problem, title } = file;
+/** The runs of a trace, to be shown like a race. */
+export const entryOf = (file: TraceFile, slower: number): Entry => {
+  const { events, plain = [], problem, title, sampled = false } = file;
   const run = events.find((event) => event.type === 'run');
   const { guarantee, baseline = 'autoregressive' } = SYSTEMS.find(({ id }) => id === run?.system) ?? {};
-  const entry: Entry = {
+  return {
     name: title,
     question: problem?.question ?? '',
     problem: problem?.result ? problem : null,
-    greedy: true,
+    greedy: !sampled,
     exact: guarantee === 'exact',
     baseline,
     alone: plain.length === 0,
@@ -31,9 +32,12 @@ export const playTrace = async (file: TraceFile, slower: number, race: RaceTab):
     system: (signal) => replayed(events, { slower, signal }),
     plain: (signal) => replayed(plain, { slower, signal }),
   };
+};
+
+export const playTrace = async (file: TraceFile, slower: number, race: RaceTab): Promise<void> => {
   await race.play(() => {
-    if (problem) race.problems.show(problem);
+    if (file.problem) race.problems.show(file.problem);
     else race.problems.showUnknown();
-    return entry;
+    return entryOf(file, slower);
   });
 };

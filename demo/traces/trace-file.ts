@@ -14,6 +14,8 @@ export interface TraceFile {
   readonly device?: string | undefined;
   /** The document of the request. A link holds a short one only. */
   readonly document?: string | undefined;
+  /** Its tokens were drawn, at a temperature above 0: an exact system may write others than its baseline. */
+  readonly sampled?: boolean | undefined;
   readonly events: readonly TraceEvent[];
   /** The same prompt decoded plainly, in the same session. */
   readonly plain?: readonly TraceEvent[] | undefined;
@@ -28,15 +30,17 @@ interface Header {
   readonly problem?: Problem;
   readonly device?: string;
   readonly document?: string;
+  readonly sampled?: boolean;
 }
 
-const readHeader = ({ title, device, document, problem }: Readonly<Record<string, unknown>>): Header => {
+const readHeader = ({ title, device, document, sampled, problem }: Readonly<Record<string, unknown>>): Header => {
   const { question, answer, result } = (isObject(problem) ? problem : {}) as Partial<Problem>;
   const known = typeof question === 'string' && typeof result === 'string';
   return {
     ...(typeof title === 'string' && { title }),
     ...(typeof device === 'string' && { device }),
     ...(typeof document === 'string' && { document }),
+    ...(sampled === true && { sampled }),
     ...(known && { problem: { question, result, answer: typeof answer === 'string' ? answer : '' } }),
   };
 };
