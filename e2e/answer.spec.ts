@@ -26,8 +26,17 @@ test('a bundled problem is answered correctly', async () => {
   await expect(page.locator('#verdict')).toHaveText('✓ Correct: 52');
   await expect(page.locator('#speed')).toHaveText(/^\d+(\.\d)?$/);
   await expect(page.locator('#first')).toHaveText(/^\d+ ms$|^\d+\.\d+ s$/);
-  await expect(page.locator('#status')).toContainText('The answer finished.');
+  await expect(page.locator('#status')).toHaveText(/^The answer finished\. ✓ Correct: 52\. In 5 days/);
   await expect(page.locator('#device')).toContainText(/swiftshader/i);
+  const limit = page.locator('#max-tokens');
+  await limit.evaluate((input: HTMLInputElement) => {
+    input.value = '5';
+  });
+  await answer(page);
+  await expect(page.locator('#status')).toHaveText(/^The answer reached the token limit\. In 5/);
+  await limit.evaluate((input: HTMLInputElement) => {
+    input.value = input.defaultValue;
+  });
 });
 
 for (const scheme of ['light', 'dark'] as const)

@@ -28,7 +28,7 @@ const timeOf = async (lane: ReturnType<typeof system>): Promise<number> => {
 };
 
 test('each runs once to warm up, then three times in turn, then both are shown at their measured speeds', async () => {
-  const seen = await history(page, '#finish-about', '#answer', '#plain-answer');
+  const seen = await history(page, '#finish-about', '#answer', '#plain-answer', '#status');
   // All its runs have the settings it began with, whatever is chosen meanwhile.
   const choice = page.getByRole('combobox', { name: 'Decoding', exact: true });
   await choice.selectOption('prompt-lookup');
@@ -44,6 +44,9 @@ test('each runs once to warm up, then three times in turn, then both are shown a
   expect(timing).toEqual(
     [1, 2, 3, 4, 5, 6].map((i) => `Timing run ${i} of 6: ${i % 2 === 1 ? 'DFlash' : 'plain decoding'}.`),
   );
+  // A screen reader is told the answer once, though it is written twice on the page.
+  const status = all.map(([, , , text = '']) => text).filter((text, i, told) => text !== told[i - 1]);
+  expect(status.filter((text) => text.includes('The answer is'))).toHaveLength(1);
   const warm = all.filter(([text]) => text === 'Warming up: DFlash runs first, then plain decoding.');
   const first = warm.findIndex(([, system]) => system !== '');
   expect(warm[first]?.[2]).toBe(''); // each has the machine to itself
@@ -113,6 +116,11 @@ test('in Inspect a race has probabilities from its warm-up, and is run again wit
   expect(await page.locator('.kernel-bars li').count()).toBeGreaterThan(3);
   await page.screenshot({ path: 'test-results/page-inspect.png', fullPage: true, animations: 'disabled' });
   await page.getByLabel(/Time each kernel/).uncheck();
+  await page.getByRole('tab', { name: 'Race' }).click();
+  await page.locator('#problem').fill('');
+  await page.getByRole('tab', { name: 'Inspect' }).click();
+  await page.getByRole('button', { name: 'Run again with probabilities' }).click();
+  await expect(page.getByRole('alert')).toContainText('There is no problem to solve');
   await page.getByRole('tab', { name: 'Race' }).click();
 });
 

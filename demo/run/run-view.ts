@@ -70,7 +70,7 @@ export class RunView {
         drafting = interruptionSentence(event) ?? drafting;
         say('drafting', drafting);
         const round = this.lane.add(event);
-        if (event.type === 'done') this.#end(event, problem);
+        if (event.type === 'done') this.#end(event, problem, timed);
         if (!round) continue;
         committed += round.committed.length;
         for (const figure of this.#figures) figure.show();
@@ -88,9 +88,10 @@ export class RunView {
     if (system) showLegendOfRun(system, models);
   }
 
-  #end({ finish_reason: reason }: EventOf<'done'>, problem: Problem | null): void {
+  #end({ finish_reason: reason }: EventOf<'done'>, problem: Problem | null, timed: boolean): void {
+    const ended = `The answer ${REASONS[reason]}`;
     let verdict = '';
-    if (reason !== 'stop') verdict = `The answer ${REASONS[reason]}`;
+    if (reason !== 'stop') verdict = ended;
     else if (problem) {
       const given = finalNumber(this.lane.text);
       const right = given === problem.result;
@@ -98,6 +99,8 @@ export class RunView {
       verdict = right ? `✓ Correct: ${given}` : `✗ Wrong: the correct answer is ${problem.result}`;
     }
     this.#verdict.textContent = verdict;
-    say('status', `The answer ${REASONS[reason]}. ${verdict}. ${this.lane.text}`);
+    if (!timed && reason !== 'aborted') return; // the timed run says the same once more
+    const said = [...new Set([ended, verdict])].filter(Boolean).join('. ');
+    say('status', `${said}. ${this.lane.text}`);
   }
 }

@@ -111,7 +111,9 @@ export const handOffView = (scene: HandOffScene, touched: () => void): DrawnScen
     const time =
       `${milliseconds(cost.draft + cost.judge)} to draft and judge + ${milliseconds(targetMs)} of the large model = ` +
       `${milliseconds(totalMs)}, ${totalMs > cost.alone ? 'slower' : 'faster'} than ${milliseconds(cost.alone)} alone.`;
-    total.replaceChildren(make('strong', {}, `${handed}. ${verdict}`), ` ${time}`);
+    // A screen reader speaks what is set, and this runs for every picture.
+    if (total.textContent !== `${handed}. ${verdict} ${time}`)
+      total.replaceChildren(make('strong', {}, `${handed}. ${verdict}`), ` ${time}`);
     total.dataset.right = `${right}`;
   };
   slider.addEventListener('input', () => {
