@@ -59,6 +59,10 @@ test('every readout is explained, by keyboard and pointer, within the window of 
   await page.setViewportSize({ width: 1440, height: 900 });
   await terms.first().hover();
   await expect(hint).toBeVisible();
+  await page.keyboard.press('Escape'); // whatever has the focus
+  await expect(hint).toBeHidden();
+  await terms.nth(1).hover();
+  await expect(hint).toBeVisible();
   await page.mouse.move(0, 0);
   await expect(hint).toBeHidden();
 });

@@ -218,7 +218,7 @@ test('on a phone the focus goes from card to card as they are seen, in every tab
   }
 });
 
-test('with forced colours the chosen tab is marked, and bars keep theirs', async ({ browser }) => {
+test('with forced colours the chosen tab and the chosen act are marked, and bars keep theirs', async ({ browser }) => {
   const context = await browser.newContext({ forcedColors: 'active' });
   const page = await context.newPage();
   await page.goto('/');
@@ -230,6 +230,12 @@ test('with forced colours the chosen tab is marked, and bars keep theirs', async
   const canvas = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
   expect(await line(false)).toBe(canvas);
   expect(await line(true)).not.toBe(canvas);
+  const act = (state: string) =>
+    page
+      .locator(`.switch ${state} + span`)
+      .first()
+      .evaluate((node) => getComputedStyle(node).backgroundColor);
+  expect(await act(':not(:checked)')).not.toBe(await act(':checked'));
   const bar = page.locator('progress').first();
   expect(await bar.evaluate((node) => getComputedStyle(node).backgroundColor)).not.toBe(canvas);
   await context.close();

@@ -44,6 +44,8 @@ test('DFlash: tokens are marked by source; rejected drafts are struck through an
   const struck = box.locator('s').first();
   await expect(struck).toHaveAttribute('data-rejected', /\S/);
   await expect(struck).toBeVisible();
+  const named = page.locator('#legend').getByRole('button', { name: 'draft, rejected' });
+  expect(await named.evaluate((node) => getComputedStyle(node).textDecorationLine)).toBe('line-through'); // as there
   await page.getByLabel('Show rejected drafts').uncheck();
   await expect(struck).toBeHidden();
   await page.getByLabel('Show rejected drafts').check();

@@ -101,9 +101,10 @@ export const startHints = (): void => {
   document.addEventListener(
     'keydown',
     (event) => {
-      if (event.key !== 'Escape' || !shown?.matches(':focus, :focus *')) return;
+      if (event.key !== 'Escape' || !shown) return;
+      const asked = shown.matches(':focus, :focus *'); // not where the pointer happens to be
       hideHint();
-      event.stopPropagation(); // Escape would also stop a run
+      if (asked) event.stopPropagation(); // Escape would also stop a run
     },
     { capture: true },
   );
