@@ -169,6 +169,7 @@ test.describe('one page, one model after another', () => {
       else await route.fulfill({ status: 404 });
     });
     await expect(page.getByRole('option', { name: 'DFlash (needs a DFlash drafter)' })).toBeDisabled();
+    await expect(page.getByRole('option', { name: 'EAGLE-3 (needs an EAGLE-3 drafter)' })).toBeDisabled();
     await expect(page.locator('#offers')).toContainText('need another model');
     await expect(button(page, 'The bundled target, 2.8 M weights')).toBeVisible();
     await button(page, 'Your own …').click();

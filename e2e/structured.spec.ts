@@ -9,6 +9,9 @@ test('the answer has the form that the visitor gives, and the page says what tha
   const validity = page.locator('#structured').getByRole('status');
   const form = page.getByRole('textbox', { name: 'The answer must be' });
 
+  await page.getByRole('textbox', { name: 'Prompt', exact: true }).fill(' ');
+  await expect(write).toBeDisabled();
+  await page.getByRole('button', { name: 'Form' }).click();
   await write.click();
   await expect(validity).toHaveText('✓ Valid: the answer has this form', { timeout: 240_000 });
   const written: unknown = JSON.parse((await answer.textContent()) ?? '');

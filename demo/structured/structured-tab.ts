@@ -49,6 +49,7 @@ export class StructuredTab {
     element('structured', HTMLElement).addEventListener('keydown', (event) => {
       if (event.key === 'Escape') this.#running?.abort();
     });
+    this.#prompt.addEventListener('input', () => this.#showButton());
     this.#show(EXAMPLES[0] as Example);
   }
 
@@ -119,11 +120,12 @@ export class StructuredTab {
     this.#prompt.value = prompt;
     this.#kind.value = kind;
     this.#form.value = text;
+    this.#showButton();
   }
 
   #showButton(): void {
     this.#go.textContent = this.#running ? 'Stop' : 'Write';
-    this.#go.disabled = !this.#ready && !this.#running;
+    this.#go.disabled = !this.#running && (!this.#ready || this.#prompt.value.trim() === '');
   }
 
   #say(text: string, valid?: boolean): void {

@@ -4,6 +4,7 @@ import { type Loaded, type RunRequest, SYSTEM_GROUPS, SYSTEMS, type SystemFacts 
 import { type Family, type ModelNames, namesOf, roleName } from '../models/family.ts';
 import { showLegendOfChoice } from '../run/legend.ts';
 import { element, make, say } from '../shared/elements.ts';
+import { withArticle } from '../shared/words.ts';
 import { DocumentField } from './document-field.ts';
 import { KnobPanel } from './knob-panel.ts';
 
@@ -63,8 +64,8 @@ export class SystemPicker {
       const system = SYSTEMS.find(({ id }) => id === option.value);
       const missing = system ? family.missing(system) : [];
       option.disabled = missing.length > 0;
-      const lacks = missing.map((role) => roleName(role)).join(' and a ');
-      option.text = `${system?.title}${lacks && ` (needs a ${lacks})`}`;
+      const lacks = missing.map((role) => withArticle(roleName(role))).join(' and ');
+      option.text = `${system?.title}${lacks && ` (needs ${lacks})`}`;
     }
     if (family.missing(this.system).length > 0) this.#choose((system) => family.missing(system).length === 0);
     this.#show();

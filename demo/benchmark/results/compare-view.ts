@@ -16,6 +16,9 @@ export class CompareView {
   constructor() {
     for (const index of [0, 1]) {
       const input = element(`compare-${index + 1}`, HTMLInputElement);
+      input.addEventListener('click', () => {
+        input.value = ''; // so that a file that was mended can be chosen again
+      });
       input.addEventListener('change', () => void this.#open(index, input.files?.[0]));
     }
   }

@@ -51,6 +51,9 @@ export class PlanForm {
     element('choose', HTMLDetailsElement).open = parameters.size > 0;
     this.#suite.addEventListener('change', () => this.#showSuite());
     for (const control of [this.#model, this.#address]) control.addEventListener('change', () => this.#showModel());
+    this.#file.addEventListener('click', () => {
+      this.#file.value = ''; // so that a file that was mended can be chosen again
+    });
     this.#file.addEventListener('change', () => void this.#openFile());
     this.#showSuite();
     this.#showModel();

@@ -4,6 +4,7 @@ import { type BenchEntry, readEntry } from '../../../src/cli/bench/report.ts';
 import { SYSTEM_GROUPS, SYSTEMS, type SystemFacts } from '../../../src/index.ts';
 import { type Family, roleName } from '../../models/family.ts';
 import { element, make } from '../../shared/elements.ts';
+import { withArticle } from '../../shared/words.ts';
 
 /** Checked unless the address says otherwise. */
 const INITIAL = ['dflash', 'draft-model'];
@@ -48,7 +49,7 @@ export class SystemBoxes {
       box.disabled = lacks.length > 0 || box.value === 'autoregressive';
       if (lacks.length > 0) box.checked = false;
       const label = box.parentElement as HTMLElement;
-      const needs = `Needs a ${lacks.map((role) => roleName(role)).join(' and a ')}.`;
+      const needs = `Needs ${lacks.map((role) => withArticle(roleName(role))).join(' and ')}.`;
       label.title = lacks.length > 0 ? `${needs} ${system.summary}` : system.summary;
     }
   }
