@@ -153,6 +153,37 @@ test('replays a trace, and starts nothing for it', async ({ page }) => {
   expect(complaints).toEqual([]);
 });
 
+test('type and colours that a page gives to its body, or to every element, do not reach in', async ({ page }) => {
+  await using server = await serve();
+  const loud =
+    'color: red; font: italic 9px/1 monospace; letter-spacing: 5px; text-align: center; text-indent: 3em; ' +
+    'text-shadow: 1px 1px red; text-transform: uppercase; white-space: nowrap; word-spacing: 1em';
+  const looks = async (style: string) => {
+    put('loud.html', `<style>${style}</style>${SCRIPT}<outrider-chat prompt="${QUESTION}"></outrider-chat>`);
+    await page.goto(`${server.address}loud.html`);
+    await expect(page.getByRole('textbox', { name: 'Message' })).toHaveValue(QUESTION);
+    return page.locator('outrider-chat').evaluate((chat) =>
+      ['.title', '.log', '.legend li', 'textarea', '.form button'].map((part) => {
+        const {
+          color,
+          font,
+          letterSpacing,
+          textAlign,
+          textIndent,
+          textShadow,
+          textTransform,
+          whiteSpace,
+          wordSpacing,
+        } = getComputedStyle(chat.shadowRoot?.querySelector(part) ?? chat);
+        return [color, font, letterSpacing, textAlign, textIndent, textShadow, textTransform, whiteSpace, wordSpacing];
+      }),
+    );
+  };
+  const quiet = await looks('');
+  expect(await looks(`body { ${loud} }`)).toEqual(quiet);
+  expect(await looks(`* { ${loud} }`)).toEqual(quiet);
+});
+
 test('a load is stopped by the button and by Escape, what was typed stays, and another load may follow at once', async ({
   page,
 }) => {
