@@ -235,7 +235,8 @@ test('with forced colours the chosen tab and the chosen act are marked, and bars
       .locator(`.switch ${state} + span`)
       .first()
       .evaluate((node) => getComputedStyle(node).backgroundColor);
-  expect(await act(':not(:checked)')).not.toBe(await act(':checked'));
+  expect(await act(':checked')).not.toBe(canvas);
+  expect(await act(':checked')).not.toBe(await act(':not(:checked)'));
   const bar = page.locator('progress').first();
   expect(await bar.evaluate((node) => getComputedStyle(node).backgroundColor)).not.toBe(canvas);
   await context.close();

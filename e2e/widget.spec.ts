@@ -181,7 +181,11 @@ test('type and colours that a page gives to its body, or to every element, do no
   };
   const quiet = await looks('');
   expect(await looks(`body { ${loud} }`)).toEqual(quiet);
-  expect(await looks(`* { ${loud} }`)).toEqual(quiet);
+  expect(await looks(`body, body * { ${loud} }`)).toEqual(quiet);
+  // Where a page's rem is small, one variable makes all text larger.
+  expect(await looks('html { font-size: 62.5% } body { --outrider-font: 1.6rem / 1.5 system-ui, sans-serif }')).toEqual(
+    quiet,
+  );
 });
 
 test('a load is stopped by the button and by Escape, what was typed stays, and another load may follow at once', async ({
