@@ -218,6 +218,20 @@ test('on a phone the focus goes from card to card as they are seen, in every tab
   }
 });
 
+test('on a phone whose text is twice as large every tab is within the page', async ({ browser }) => {
+  const page = await browser.newPage({ viewport: { width: 360, height: 740 } });
+  await page.route('**/models/**', () => {});
+  await page.goto('/');
+  await page.locator('html').evaluate((html) => {
+    html.style.fontSize = '200%';
+  });
+  for (const tab of await page.getByRole('tab').all()) {
+    const { x = 0, width = Number.NaN } = (await tab.boundingBox()) ?? {};
+    expect(x + width, (await tab.textContent()) ?? '').toBeLessThanOrEqual(360);
+  }
+  await page.close();
+});
+
 test('with forced colours the chosen tab and the chosen act are marked, and bars keep theirs', async ({ browser }) => {
   const context = await browser.newContext({ forcedColors: 'active' });
   const page = await context.newPage();
