@@ -124,6 +124,18 @@ test('in Inspect a race has probabilities from its warm-up, and is run again wit
   await page.getByRole('tab', { name: 'Race' }).click();
 });
 
+test('Escape closes the menu of traces, and ends a race where none is open', async () => {
+  await start();
+  await page.locator('#trace-menu').click();
+  await expect(page.locator('#trace')).toBeVisible();
+  await page.keyboard.press('Escape');
+  await expect(page.locator('#trace')).toBeHidden();
+  await expect(page.locator('#go')).toHaveText('Stop');
+  await page.keyboard.press('Escape');
+  await expect(about()).toHaveText('The race was stopped.');
+  await finished(page);
+});
+
 test('Stop ends a race in its second half, and the system’s text is whole again', async () => {
   await page.getByRole('button', { name: 'Shop' }).click();
   await stopOnceWritten(page, start, '#plain-answer');

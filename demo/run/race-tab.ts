@@ -61,7 +61,8 @@ export class RaceTab {
       if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && !this.#running) this.#press();
     });
     document.addEventListener('keydown', (event) => {
-      if (event.key === 'Escape') this.stop();
+      // Where a menu is open, Escape closes that alone.
+      if (event.key === 'Escape' && !document.querySelector('[popover=""]:popover-open')) this.stop();
     });
   }
 
