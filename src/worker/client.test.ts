@@ -194,6 +194,17 @@ describe('an engine in a worker', () => {
     await expect(client.load({ target: { kind: 'url' } } as never)).rejects.toMatchObject({ message: none });
   });
 
+  it('says what to do where no worker can be started', () => {
+    const refused = { code: 'bad-request', message: expect.stringContaining('no worker can be started here: ') };
+    const node = expect.objectContaining({ ...refused, hint: expect.stringContaining('createEngine({ gpu })') });
+    expect(() => connect()).toThrow(node); // Node has none
+    vi.stubGlobal('Worker', function OfAnotherOrigin() {
+      throw new DOMException('the script cannot be accessed from this origin', 'SecurityError');
+    });
+    const page = expect.objectContaining({ ...refused, hint: expect.stringContaining('origin of the page') });
+    expect(() => connect()).toThrow(page);
+  });
+
   it('closes once', async () => {
     const { client } = await connected();
     await client.close();
@@ -259,6 +270,33 @@ describe('an engine in a worker', () => {
     abort.abort();
     await expect(running).rejects.toMatchObject({ code: 'device-lost', message: expect.stringContaining('0.03 s') });
     await expect(collect(client, request)).rejects.toMatchObject({ message: expect.stringContaining('no model') });
+    expect(started).toHaveLength(2);
+    for (const port of started) port.close();
+  });
+
+  it('stays closed where its worker was ended, or is not answering a stop', async () => {
+    const started: MessagePort[] = [];
+    /** A worker that takes every call and never answers. */
+    const start = (): Worker => {
+      const { port1, port2 } = new MessageChannel();
+      started.push(port1);
+      return Object.assign(port2, { terminate: () => port2.close() }) as unknown as Worker;
+    };
+    const closed = { code: 'aborted', message: 'the engine was closed' };
+    for (const isEnded of [true, false]) {
+      const client = clientOf(start, { patience: 30, base: 'https://example.org/demo/' });
+      const abort = new AbortController();
+      const running = collect(client, request, abort.signal).catch((error: unknown) => error);
+      abort.abort();
+      if (isEnded) expect(await running).toMatchObject({ code: 'device-lost' });
+      await client.close();
+      if (!isEnded) expect(await running).toMatchObject(closed);
+      await new Promise((resolve) => setTimeout(resolve, 60)); // the patience that the stop had
+      await expect(collect(client, request)).rejects.toMatchObject(closed);
+      await expect(client.load({ target: 'draft' })).rejects.toMatchObject(closed);
+      await expect(client.systems()).rejects.toMatchObject(closed);
+      await client.close();
+    }
     expect(started).toHaveLength(2);
     for (const port of started) port.close();
   });

@@ -69,6 +69,16 @@ const within = async (answer: Promise<unknown>, ms: number): Promise<boolean> =>
   }
 };
 
+const closedByCaller = (): OutriderError =>
+  new OutriderError('aborted', 'the engine was closed', 'Create another one.');
+
+/** In the place of a worker after `close`: calls fail as they do where the worker was there until then. */
+const nowhere = (): Link => {
+  const link = linkTo(new MessageChannel().port1);
+  link.end(closedByCaller());
+  return link;
+};
+
 const unanswering = (ms: number): OutriderError =>
   new OutriderError(
     'device-lost',
@@ -139,13 +149,13 @@ export const clientOf = (given: Port | (() => Port), { base, patience = PATIENCE
   let link: Link | null = begin();
   let closed = false;
   const open = (): Link => {
-    link ??= begin();
+    link ??= closed ? nowhere() : begin();
     return link;
   };
   /** After a stop: a worker that can still be reached goes on, any other one is ended. */
   const check = async (stopped: Link): Promise<void> => {
-    const answered = await within(stopped.service.ping(), patience).catch(() => true);
-    if (answered || link !== stopped) return;
+    const answered = await within(unlessAborted(stopped.service.ping(), stopped.lost), patience).catch(() => true);
+    if (answered || closed || link !== stopped) return;
     if (typeof given === 'function') link = null;
     stopped.end(unanswering(patience));
   };
@@ -209,13 +219,14 @@ export const clientOf = (given: Port | (() => Port), { base, patience = PATIENCE
       );
     },
     async close() {
-      const closing = link;
-      if (!closing || closed) return; // its worker was ended
+      if (closed) return;
       closed = true;
+      const closing = link;
+      if (!closing) return; // its worker was ended, and no call has started another one
       try {
         await within(unlessAborted(closing.service.close(), closing.lost), patience);
       } finally {
-        closing.end(new OutriderError('aborted', 'the engine was closed'));
+        closing.end(closedByCaller());
       }
     },
   };

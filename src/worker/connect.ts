@@ -19,12 +19,25 @@ export interface ConnectOptions {
   readonly shared?: boolean;
 }
 
+/** What a platform throws says neither where workers are missing, nor what to do about a script of another origin. */
+const start = (): Worker => {
+  try {
+    return startWorker();
+  } catch (cause) {
+    const hint =
+      typeof Worker === 'undefined'
+        ? 'connect() is for pages: use createEngine({ gpu }) in Node.'
+        : 'Serve dist/library from the origin of the page.';
+    throw refuse(`no worker can be started here: ${(cause as Error).message}`, hint, { cause });
+  }
+};
+
 /** An engine in a web worker. Nothing is loaded yet; the first load opens the GPU. */
 export const connect = (options: ConnectOptions = {}): Client => {
   if (!isObject(options as unknown)) throw refuse(`the options must be an object, not ${shown(options)}`);
   const { base, worker, shared = false, ...unknown } = options;
   for (const name of Object.keys(unknown))
     throw refuse(`there is no option "${name}"`, 'Options: base, worker, shared.');
-  if (shared && worker === undefined) return sharedClient(startSharedWorker, startWorker, { base });
-  return { ...clientOf(worker ?? startWorker, { base }), shared: Promise.resolve(false) };
+  if (shared && worker === undefined) return sharedClient(startSharedWorker, start, { base });
+  return { ...clientOf(worker ?? start, { base }), shared: Promise.resolve(false) };
 };
