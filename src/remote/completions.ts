@@ -15,7 +15,6 @@ export interface CompletionRequest {
   readonly maxTokens: number;
   readonly sampling: Sampling;
   readonly signal: AbortSignal;
-  readonly onText?: ((text: string) => void) | undefined;
   /** Called for every request that is made. */
   readonly onTry?: (() => void) | undefined;
 }
@@ -60,19 +59,16 @@ export class CompletionsServer {
   }
 
   async complete(request: CompletionRequest): Promise<Completion> {
-    const { prompt, delimiter, maxTokens, sampling, signal, onText, onTry } = request;
+    const { prompt, delimiter, maxTokens, sampling, signal, onTry } = request;
     const began = performance.now();
     const matcher = stopMatcher([delimiter]);
     let [arrived, text, pieces] = ['', '', 0];
     let firstMs: number | null = null;
-    const take = (more: string): void => {
-      text += more;
-      if (more !== '') onText?.(more);
-    };
-    const ended = (finish: Completion['finish'], last: string): Completion => {
-      take(last);
-      return { text, finish, firstMs };
-    };
+    const ended = (finish: Completion['finish'], last: string): Completion => ({
+      text: text + last,
+      finish,
+      firstMs,
+    });
     const attempt = async (): Promise<Completion> => {
       const left = maxTokens - pieces; // a piece is a token, or a few that make a character
       if (left <= 0) return ended('length', matcher.end());
@@ -88,7 +84,7 @@ export class CompletionsServer {
           pieces++;
           firstMs ??= performance.now() - began;
           arrived += piece.text;
-          take(matcher.push(piece.text));
+          text += matcher.push(piece.text);
         }
         this.#tells ||= piece.stoppedBy !== undefined;
         if (matcher.stopped !== null) return ended('delimiter', delimiter);

@@ -63,6 +63,8 @@ interface Asked {
   readonly path: string;
   readonly authorization: string | undefined;
   readonly body: CompletionsBody;
+  /** That were sent. */
+  pieces: number;
   /** The client went away before the end. */
   cancelled: boolean;
 }
@@ -99,7 +101,7 @@ export const serveCompletions = async (): Promise<CompletionsTestServer> => {
     if (request.url !== '/v1/completions') return void response.writeHead(404).end('{"detail":"Not Found"}');
     const body = JSON.parse(Buffer.concat(await request.toArray()).toString()) as CompletionsBody;
     const { authorization } = request.headers;
-    const entry: Asked = { path: request.url, authorization, body, cancelled: false };
+    const entry: Asked = { path: request.url, authorization, body, pieces: 0, cancelled: false };
     response.on('close', () => {
       entry.cancelled = !response.writableEnded;
     });
@@ -115,11 +117,11 @@ export const serveCompletions = async (): Promise<CompletionsTestServer> => {
       return void response.writeHead(401).end(`{"error":{"message":"Incorrect API key: ${authorization?.slice(7)}"}}`);
     response.writeHead(200, { 'content-type': raw?.type ?? 'text/event-stream; charset=utf-8' });
     if (raw) return void response.end(raw.body);
-    await stream(body, response);
+    await stream(entry, response);
   };
 
-  const stream = async (body: CompletionsBody, response: ServerResponse): Promise<void> => {
-    const { prompt, max_tokens, stop = [] } = body;
+  const stream = async (entry: Asked, response: ServerResponse): Promise<void> => {
+    const { prompt, max_tokens, stop = [] } = entry.body;
     const { says, finish, tells, dropAfter, stallAfter, ignoresLimit } = behaviour;
     const send = (text: string, finish_reason: string | null, reason: string | null = null): Promise<void> => {
       const choice = { index: 0, text, finish_reason, ...(tells && { [tells]: reason }) };
@@ -132,17 +134,16 @@ export const serveCompletions = async (): Promise<CompletionsTestServer> => {
     await new Promise((resolve) => response.write(': hello\n\n', resolve));
     const all = says(prompt);
     const [before = '', ...cut] = all.join('').split(stop[0] ?? '\0');
-    let pieces = 0;
-    for (let sent = 0; sent < before.length; pieces++) {
-      if (pieces === dropAfter) return void response.destroy();
-      if (pieces === stallAfter) return;
-      if (pieces === max_tokens && !ignoresLimit) break;
-      const piece = all[pieces] as string;
+    for (let sent = 0; sent < before.length; entry.pieces++) {
+      if (entry.pieces === dropAfter) return void response.destroy();
+      if (entry.pieces === stallAfter) return;
+      if (entry.pieces === max_tokens && !ignoresLimit) break;
+      const piece = all[entry.pieces] as string;
       await send(piece.slice(0, before.length - sent), null);
       sent += piece.length;
     }
-    if (pieces === dropAfter) return void response.destroy();
-    if (pieces === max_tokens) await send('', 'length');
+    if (entry.pieces === dropAfter) return void response.destroy();
+    if (entry.pieces === max_tokens) await send('', 'length');
     else if (cut.length > 0) await send('', 'stop', stop[0]);
     else await send('', finish);
     response.end('data: [DONE]\n\n');
