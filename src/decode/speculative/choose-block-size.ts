@@ -43,7 +43,9 @@ const bestSize = (sizes: readonly number[], values: readonly number[], tie = 0):
   return Math.min(...sizes.filter((_, i) => (values[i] as number) >= least));
 };
 
-/** The size with the least time a token, or with the largest τ. An event says which, with all predictions and times. */
+/**
+ * The size with the least time a token, or with the largest τ: also where the clock is too coarse to see a round, whose
+ * time then is 0. An event says which, with all predictions and times. */
 export const chooseSize = async ({
   policy,
   logits,
@@ -65,7 +67,8 @@ export const chooseSize = async ({
   const ms = performance.now() - start;
   const round_ms = await times();
   const rates = tau.map((t, i) => t / (round_ms[i] as number));
-  const size = by === 'tau' ? bestSize(candidates, tau) : bestSize(candidates, rates, TIE);
+  const isTimed = by === 'time' && !round_ms.includes(0);
+  const size = isTimed ? bestSize(candidates, rates, TIE) : bestSize(candidates, tau);
   emit({ type: 'block-size', size, candidates, tau, round_ms, ms });
   return size;
 };

@@ -42,8 +42,8 @@ export const keptDrafts = (confidences: readonly number[], cut: Cut): number => 
 };
 
 /**
- * Costs of the target's passes over 0 … `most` drafts. Where drafts are drawn at random they must not depend on the
- * clock: one seed would give two answers.
+ * Costs of the target's passes over 0 … `most` drafts. They are assumed where drafts are drawn at random, because one
+ * seed would give two answers if they depended on the clock; and where the clock is too coarse to see a pass.
  */
 export const passCosts = async (
   target: Cursor,
@@ -52,7 +52,8 @@ export const passCosts = async (
   run: Pick<RunContext, 'timings' | 'software' | 'sequence' | 'signal'>,
 ): Promise<readonly number[]> => {
   const rows = Array.from({ length: most + 1 }, (_, n) => n + 1);
-  if (random) return rows.map((nodes) => assumedCost(run.software)({ nodes, passes: 0 }));
+  const assumed = rows.map((nodes) => assumedCost(run.software)({ nodes, passes: 0 }));
+  if (random) return assumed;
   const chain = (size: number): Pick<Drafter, 'propose'> => ({
     propose({ tokens }) {
       const tree = chainOf(Array<number>(size).fill(tokens[tokens.length - 1] as number));
@@ -63,6 +64,7 @@ export const passCosts = async (
   const padded = rows.map(paddedRows);
   const sizes = [...new Set(padded)].map((size) => Math.min(size, most + 1));
   const times = await timeBlockSizes(target, chain, sizes, run);
+  if (times.includes(0)) return assumed;
   return padded.map((size) => times[sizes.indexOf(Math.min(size, most + 1))] as number);
 };
 

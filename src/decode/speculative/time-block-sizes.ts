@@ -15,7 +15,8 @@ const timingName = (size: number): string => `size ${size}`;
 /**
  * Milliseconds of a round of each size. Size 1 is a plain round, and so is one for which nothing is proposed. A block
  * shrinks to the tokens still wanted and to the rows still free, so of larger sizes the one that it shrinks to is timed.
- * `timings` remembers them for as long as the models are loaded. Afterwards the cursors are where they were.
+ * `timings` remembers them for as long as the models are loaded. Afterwards the cursors are where they were. A time of 0
+ * is of a clock too coarse to see it.
  */
 export const timeBlockSizes = async (
   target: Cursor,
