@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { noShared, shared } from '../testing/goldens/shared.ts';
 import { runCli, startCli } from '../testing/run-cli.ts';
+import { tinyMtp, tinyMtpGguf } from '../testing/toys/tiny-mtp.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'outrider-cli-'));
 const file = (name: string, content: string | Uint8Array): string => {
@@ -280,6 +281,18 @@ describe('inspect and models', () => {
     expect(stdout).toMatch(/family +qwen2 \(Qwen2ForTokenClassification\)/);
     expect(stdout).toMatch(/head +a judge's/);
     expect(stdout).toContain('score.weight');
+  });
+
+  it('says that a drafter is built in of a whole model, and not of its MTP layer alone', async () => {
+    const folder = mkdtempSync(join(scratch, 'mtp-'));
+    for (const source of [tinyMtp().source, tinyMtpGguf()])
+      if (source.kind === 'bytes') for (const [name, bytes] of source.files) writeFileSync(join(folder, name), bytes);
+    const whole = await runCli('inspect', folder);
+    expect(whole).toMatchObject({ status: 0, stdout: expect.stringMatching(/^drafter +built in: --system mtp$/m) });
+    const alone = await runCli('inspect', join(folder, 'mtp-tiny.gguf'));
+    expect(alone).toMatchObject({ status: 1, stdout: expect.stringContaining('not supported: ') });
+    expect(alone.stdout).not.toContain('built in');
+    expect(alone.stderr).toContain('load the model as `target`, and this as `mtp`');
   });
 
   it('plans nothing for a config that its tensors contradict', async () => {

@@ -3,7 +3,7 @@
 import { OutriderError } from '../../base/errors.ts';
 import type { Architecture } from '../../model/architecture.ts';
 import { cacheBytes } from '../../model/cache/kv-cache.ts';
-import { isDrafter, isScored } from '../../model/families/families.ts';
+import { hasMtp, isDrafter, isScored } from '../../model/families/families.ts';
 import { checkedAny } from '../../model/load/checked-architecture.ts';
 import { spareRows, weightBytes } from '../../model/load/estimate.ts';
 import type { Checkpoint, TensorInfo } from '../../weights/checkpoint.ts';
@@ -36,6 +36,8 @@ export interface Inspection {
   readonly drafter: boolean;
   /** It scores steps: a reward model or a router. */
   readonly judge: boolean;
+  /** A language model that also holds a layer which drafts for it. */
+  readonly mtp: boolean;
   /** Why the engine would refuse it, or null. */
   readonly unsupported: string | null;
   readonly parameters: number;
@@ -90,6 +92,7 @@ export const describeCheckpoint = (checkpoint: Checkpoint, tokenizer: boolean): 
     family: architecture?.family ?? null,
     drafter: isDrafter(config),
     judge: isScored(tensors),
+    mtp: architecture !== null && hasMtp(checkpoint),
     unsupported: known instanceof OutriderError ? known.message : null,
     parameters: [...tensors.values()].reduce((sum, tensor) => sum + elements(tensor), 0),
     bytes: checkpoint.bytes,
@@ -138,7 +141,7 @@ const page = (it: Inspection): string => {
     ...(it.notLoaded.tensors > 0
       ? [['not loaded', `${it.notLoaded.tensors} tensors of other parts, ${formatBytes(it.notLoaded.bytes)}`]]
       : []),
-    ...(it.tensors.some(({ name }) => name === 'mtp.fc.weight') ? [['drafter', 'built in: --system mtp']] : []),
+    ...(it.mtp ? [['drafter', 'built in: --system mtp']] : []),
   ];
   const resident = table(
     ['context', 'KV cache', ...it.resident.map(({ precision }) => precision)],
