@@ -75,6 +75,19 @@ describe('a stored file', () => {
     expect(chunks()).toHaveLength(6);
   });
 
+  it('stays when another tab still reads the version before: that one alone is given up', async () => {
+    await load();
+    using before = await newStore().open(address, { timing });
+    const changed = file.slice(0, 5500).reverse();
+    server.files.set('model.gguf', changed);
+    server.behave({ etag: '"2"' });
+    expect(same(await load(newStore(), { revalidate: true }), changed)).toBe(true);
+    await expect(readBytes(before as NonNullable<typeof before>, 0, file.length)).rejects.toThrow('file has changed');
+    const asked = server.requests.length;
+    expect(same(await load(), changed)).toBe(true);
+    expect(server.requests).toHaveLength(asked);
+  });
+
   it('that is closed while it is read ends the read', async () => {
     const source = await newStore().open(address, { timing });
     const read = source?.readInto(new Uint8Array(file.length), 0);

@@ -187,13 +187,15 @@ export class Store {
     return new OutriderError(code, message, `${hint} ${more}`.trim(), { ...facts, cause: error });
   }
 
-  /** Removes what is kept of an address. */
-  async remove(address: string): Promise<void> {
+  /** Removes what is kept of an address. `version`: this one alone, because another tab may have stored a newer one. */
+  async remove(address: string, version?: Entry): Promise<void> {
     const folder = this.#folder;
     if (!folder) return;
     const known = await entryOf(folder, address);
-    await folder.removeEntry(await pointerName(address)).catch(() => {}); // it was not there
-    if (known) await Chunks.remove(folder, known);
+    const isNewer = version && known && JSON.stringify(known) !== JSON.stringify(version);
+    if (!isNewer) await folder.removeEntry(await pointerName(address)).catch(() => {}); // it was not there
+    const removed = version ?? known;
+    if (removed) await Chunks.remove(folder, removed);
   }
 
   /** The models of which something is stored, by name. */
@@ -322,7 +324,7 @@ class StoredSource implements ByteSource {
     if (!(await this.#chunks.mayReplace(index, this.#bytes))) throw await this.#outdated();
     if (!(await this.#isAsStated(index, signal))) {
       const { address } = this.#entry;
-      await this.#store.remove(address);
+      await this.#store.remove(address, this.#entry);
       const message = `${address}: what arrived has not the SHA-256 that the server states`;
       throw new OutriderError('download-failed', message, 'It is not kept: load it again.');
     }
@@ -330,7 +332,7 @@ class StoredSource implements ByteSource {
     const isLast = this.#entry.version.startsWith(OWN) && this.#chunks.complete;
     // A file that was written to while it was sent looks whole: a look at a few places is what can be done.
     if (isLast && this.#chunks.count > 1 && !(await this.isCurrent(signal))) {
-      await this.#store.remove(this.#entry.address);
+      await this.#store.remove(this.#entry.address, this.#entry);
       throw changed(this.#entry.address);
     }
   }
@@ -391,7 +393,7 @@ class StoredSource implements ByteSource {
 
   async #outdated(): Promise<OutriderError> {
     const { address } = this.#entry;
-    await this.#store.remove(address);
+    await this.#store.remove(address, this.#entry);
     const message = `${address}: the stored copy is damaged and the file has changed`;
     return new OutriderError('download-failed', message, 'Load it again.');
   }
