@@ -156,6 +156,36 @@ const KEPT: Readonly<Record<string, JsonSchema>> = {
     dependentSchemas: { c: { properties: { c: { const: true } }, required: ['d'] } },
   },
   ipv6: { type: 'string', format: 'ipv6' },
+  'a format next to a pattern that its texts match, with and without a look-ahead': {
+    type: 'object',
+    properties: {
+      email: {
+        format: 'email',
+        pattern: "^(?!\\.)(?!.*\\.\\.)[\\w.+'-]*[\\w+-]@([A-Za-z0-9][A-Za-z0-9-]*\\.)+[A-Za-z]{2,}$",
+      },
+      uuid: { format: 'uuid', pattern: '^([0-9a-fA-F]{8}-([0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}|0{8}-(0{4}-){3}0{12})$' },
+    },
+    required: ['email', 'uuid'],
+  },
+  'a time that its pattern wants without an offset': {
+    format: 'date-time',
+    pattern: '^\\d{4}-\\d{2}-\\d{2}T(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(?:\\.\\d+)?Z$',
+  },
+  'a version that its pattern wants of a UUID': {
+    format: 'uuid',
+    pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89abAB][0-9a-f]{3}-[0-9a-f]{12}$',
+  },
+  'a pattern with lengths that its texts have': { pattern: '^[A-Z]{2,3}(-\\d)?$', minLength: 2, maxLength: 5 },
+  'a format with lengths that its texts have': { format: 'email', minLength: 1, maxLength: 254 },
+  'names of any text': { type: 'object', propertyNames: { type: 'string' }, additionalProperties: { type: 'null' } },
+  'names of a list, one of them required': {
+    type: 'object',
+    propertyNames: { enum: ['a', 'b', 'c'] },
+    properties: { b: { const: 1 }, d: { const: 2 } },
+    additionalProperties: { type: 'boolean' },
+    required: ['a'],
+  },
+  'names of a pattern': { type: 'object', propertyNames: { pattern: '^x[a-c]$' }, additionalProperties: { const: 1 } },
   'a tuple that goes on': {
     type: 'array',
     prefixItems: [{ type: 'string' }, { const: 1 }],
@@ -281,7 +311,27 @@ const REFUSED: Readonly<Record<string, readonly [schema: unknown, message: strin
   'a count that ends before it begins': [{ pattern: '^a{2,0}$' }, '{2,0} ends before it begins'],
   'a look-ahead': [{ type: 'string', pattern: '^a(?=b)' }, 'look-around'],
   'a quote in a pattern': [{ type: 'string', pattern: '"' }, 'which a JSON string escapes'],
-  'a pattern and a length': [{ type: 'string', pattern: 'a', minLength: 1 }, 'only one can be kept'],
+  'a pattern of longer texts': [{ type: 'string', pattern: '[a-z]*', maxLength: 9 }, 'may be shorter or longer'],
+  'a format of longer texts': [{ type: 'string', format: 'email', maxLength: 40 }, 'may be shorter or longer'],
+  'a format and a pattern of other texts': [{ format: 'date', pattern: '^2026-' }, 'need not match its pattern'],
+  'a format that is not kept, next to a pattern': [{ format: 'iri', pattern: '.*' }, 'format "iri" is not supported'],
+  'a required name that no name may be': [
+    { type: 'object', propertyNames: { enum: ['a'] }, required: ['b'] },
+    '"b" is required',
+  ],
+  'names of a list, next to patterns': [
+    { propertyNames: { enum: ['a'] }, patternProperties: { a: true } },
+    'propertyNames is not supported',
+  ],
+  'oneOf told apart by names that are listed elsewhere': [
+    {
+      oneOf: [
+        { type: 'object', propertyNames: { enum: ['a', 'b'] }, required: ['a'] },
+        { type: 'object', properties: { b: true }, required: ['b'] },
+      ],
+    },
+    'under two branches of oneOf',
+  ],
 };
 
 let tokenizer: Tokenizer;
@@ -398,6 +448,11 @@ describe('schemas that are refused', () => {
     expect(() => schemaGrammar(schema as JsonSchema)).toThrowError(
       expect.objectContaining({ code: 'bad-constraint', message: expect.stringContaining(message) }),
     );
+  });
+
+  it('a format that JSON Schema does not have is an annotation next to a pattern', () => {
+    const pattern = '^ab.*$';
+    expect(schemaGrammar({ format: 'starts_with', pattern })).toBe(schemaGrammar({ pattern }));
   });
 
   it('flags of draft 4 make bounds exclusive', () => {

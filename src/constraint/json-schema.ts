@@ -12,6 +12,7 @@ import { characterClass, literal } from './literal.ts';
 import { mergeSchemas } from './merge-schemas.ts';
 import { integerPattern, multiplePattern, numberPattern } from './number-range.ts';
 import { IN_JSON, patternGrammar } from './pattern.ts';
+import { isWithin, lengthsOf } from './pattern-texts.ts';
 
 type Node = { readonly [keyword: string]: unknown };
 type Type = 'object' | 'array' | 'string' | 'number' | 'integer' | 'boolean' | 'null';
@@ -24,7 +25,7 @@ const BOUNDS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'] as
 const KEYWORDS: Readonly<Record<Type, readonly string[]>> = {
   object: [
     ...['properties', 'required', 'additionalProperties', 'patternProperties', 'minProperties', 'maxProperties'],
-    ...['dependencies', 'dependentRequired', 'dependentSchemas', 'unevaluatedProperties'],
+    ...['dependencies', 'dependentRequired', 'dependentSchemas', 'unevaluatedProperties', 'propertyNames'],
   ],
   array: ['items', 'prefixItems', 'additionalItems', 'minItems', 'maxItems', 'uniqueItems', 'unevaluatedItems'],
   string: ['minLength', 'maxLength', 'pattern', 'format'],
@@ -37,7 +38,7 @@ const KEYWORDS: Readonly<Record<Type, readonly string[]>> = {
 /** Keywords of any draft that are not kept, by the type of value that they apply to. */
 const UNKEPT: Readonly<Record<Type | 'any', readonly string[]>> = {
   any: ['not', 'if', 'then', 'else', '$dynamicRef', '$recursiveRef', 'extends', 'disallow'],
-  object: ['propertyNames'],
+  object: [],
   array: ['contains', 'minContains', 'maxContains'],
   string: [],
   number: [],
@@ -64,7 +65,11 @@ const isSlip = (a: string, b: string): boolean => {
 
 const DAY = '(0[1-9]|[12]\\d|30)';
 const DATE = `\\d{4}-((0[13578]|1[02])-(0[1-9]|[12]\\d|3[01])|(0[469]|11)-${DAY}|02-(0[1-9]|1\\d|2[0-8]))`;
-const TIME = '([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,6})?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)';
+const SECONDS = '([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d';
+const CLOCK = `${SECONDS}(\\.\\d{1,6})?`;
+const TIME = `${CLOCK}(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)`;
+const uuid = (version: string): string =>
+  `[0-9a-f]{8}-[0-9a-f]{4}-${version}[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}`;
 const BYTE = '(25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)';
 const LABEL = '[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?';
 
@@ -74,13 +79,24 @@ const FORMATS: Readonly<Record<string, string>> = {
   time: TIME,
   'date-time': `${DATE}T${TIME}`,
   duration: 'P(\\d{1,4}W|((\\d{1,4}Y)?\\d{1,2}M)?\\d{1,3}D(T\\d{1,3}H)?|T((\\d{1,3}H)?\\d{1,3}M)?\\d{1,3}S)',
-  uuid: '[0-9a-f]{8}-[0-9a-f]{4}-[1-5][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}',
+  uuid: uuid('[1-5]'),
   ipv4: `${BYTE}(\\.${BYTE}){3}`,
   ipv6: '([0-9a-f]{1,4}:){7}[0-9a-f]{1,4}',
   hostname: `${LABEL}(\\.${LABEL}){0,3}`,
   email: `[a-z0-9]{1,30}([._+-][a-z0-9]{1,30}){0,2}@${LABEL}(\\.${LABEL}){0,2}\\.[a-z]{2,10}`,
   uri: `https?://${LABEL}(\\.${LABEL}){0,3}(:[1-9]\\d{1,3})?(/[A-Za-z0-9_.~-]{0,40}){0,6}`,
 };
+/** Other texts of a format, written where a pattern next to it does not allow all of those. */
+const VARIANTS: Readonly<Record<string, readonly string[]>> = {
+  'date-time': [CLOCK, SECONDS, `${SECONDS}\\.\\d{3}`].map((clock) => `${DATE}T${clock}Z`),
+  uuid: ['4', '6', '7'].map(uuid),
+};
+
+/** Formats of JSON Schema that are not kept. Next to a pattern any other name is an annotation: zod has its own. */
+const UNKEPT_FORMATS: readonly string[] = [
+  ...['idn-email', 'idn-hostname', 'uri-reference', 'uri-template', 'iri', 'iri-reference', 'regex'],
+  ...['json-pointer', 'relative-json-pointer'],
+];
 
 /** Deeper schemas are no one's; a hostile one would exhaust the stack. */
 const MOST_DEPTH = 64;
@@ -310,6 +326,7 @@ export const schemaRules = (
   };
 
   const objectOf = (node: Node, path: string, depth: number): string => {
+    if (node.propertyNames !== undefined) return objectOf(withNames(node, path), path, depth);
     const variants = dependentVariants(node, (keyword) => unsupported(path, keyword));
     if (variants?.length === 0) throw refused(path, 'its dependencies allow no object');
     merges += variants?.length ?? 0;
@@ -424,30 +441,47 @@ export const schemaRules = (
     return named(`"\\"" (${patternGrammar(pattern, { json: true, refuse, named })}) "\\""`);
   };
 
+  /** The pattern that is written for a format, a pattern or both; null: any text. */
+  const textsOf = ({ pattern, format }: Node, path: string): string | null => {
+    if (pattern !== undefined && typeof pattern !== 'string') throw refused(path, 'pattern must be a text');
+    if (format === undefined) return pattern ?? null;
+    const known = typeof format === 'string' && Object.hasOwn(FORMATS, format) ? format : null;
+    if (known === null) {
+      if (pattern !== undefined && !UNKEPT_FORMATS.includes(format as string)) return pattern;
+      throw refused(
+        path,
+        `format ${JSON.stringify(format)} is not supported`,
+        `Supported are ${Object.keys(FORMATS).join(', ')}.`,
+      );
+    }
+    const refuse = (what: string, hint?: string): Error => refused(path, what, hint);
+    const all = [FORMATS[known] as string, ...(VARIANTS[known] ?? [])];
+    const kept = all.find((texts) => pattern === undefined || isWithin(texts, pattern, refuse));
+    if (kept === undefined)
+      throw refused(path, `texts of the format ${known} need not match its pattern`, 'Leave one of the two out.');
+    return kept;
+  };
+
   const stringOf = (node: Node, path: string): string => {
-    const { minLength, maxLength, pattern, format } = node;
-    const lengths = minLength !== undefined || maxLength !== undefined;
-    if ([lengths, pattern !== undefined, format !== undefined].filter(Boolean).length > 1)
-      throw refused(path, 'of a length, a pattern and a format only one can be kept');
-    if (pattern !== undefined) {
-      if (typeof pattern !== 'string') throw refused(path, 'pattern must be a text');
-      return quoted(pattern, path);
-    }
-    if (format !== undefined) {
-      if (typeof format !== 'string' || !Object.hasOwn(FORMATS, format))
-        throw refused(
-          path,
-          `format ${JSON.stringify(format)} is not supported`,
-          `Supported are ${Object.keys(FORMATS).join(', ')}.`,
-        );
-      return quoted(FORMATS[format] as string, path);
-    }
-    if (!lengths) return 'string';
+    const texts = textsOf(node, path);
+    const { minLength, maxLength } = node;
     // A longer limit is narrowed to one that can be counted.
     const [least, most] = [minLength ?? 0, typeof maxLength === 'number' ? Math.min(maxLength, MOST_COUNT) : maxLength];
     if (!isCount(least) || !(most === undefined || isCount(most)))
       throw refused(path, `minLength and maxLength must be whole numbers, at most ${MOST_COUNT}`);
     if (most !== undefined && most < least) throw refused(path, `minLength ${least} exceeds maxLength ${most}`);
+    if (texts !== null) {
+      const isBounded = least > 0 || maxLength !== undefined;
+      const [shortest, longest] = isBounded ? lengthsOf(texts, (what) => refused(path, what)) : [least, least];
+      if (shortest < least || longest > Number(maxLength ?? longest))
+        throw refused(
+          path,
+          `texts of its ${node.format === undefined ? 'pattern' : 'format'} may be shorter or longer than its lengths`,
+          'Write the lengths into the pattern, or leave them out.',
+        );
+      return quoted(texts, path);
+    }
+    if (least === 0 && most === undefined) return 'string';
     return named(`"\\"" character{${least},${most ?? ''}} "\\""`);
   };
 
@@ -560,6 +594,25 @@ const patternsOf = ({ patternProperties = {} }: Node, path: string, steps: Steps
   });
 };
 
+/** What `propertyNames` says, in keywords that list properties: any names, these, or those of a pattern. */
+const withNames = ({ propertyNames: names, ...node }: Node, path: string): Node => {
+  const said = Object.keys(asNode(names)).filter((name) => ASSERTIONS.has(name) && name !== 'type');
+  const isText = names === true || (isObject(names) && (typesOf(names, path)?.includes('string') ?? true));
+  const { properties = {}, patternProperties, additionalProperties, unevaluatedProperties = true } = node;
+  const rest = additionalProperties ?? unevaluatedProperties;
+  const { enum: values, pattern } = asNode(names);
+  if (isText && said.length === 0) return node;
+  if (isText && said.length === 1 && isObject(properties) && patternProperties === undefined) {
+    const listed = Array.isArray(values) ? values.filter((name) => typeof name === 'string') : [];
+    const each = (name: string) => [name, Object.hasOwn(properties, name) ? properties[name] : rest];
+    if (said[0] === 'enum')
+      return { ...node, properties: Object.fromEntries(listed.map(each)), additionalProperties: false };
+    if (said[0] === 'pattern' && typeof pattern === 'string' && Object.keys(properties).length === 0)
+      return { ...node, patternProperties: { [pattern]: rest }, additionalProperties: false };
+  }
+  throw unsupported(path, 'propertyNames');
+};
+
 /** What holds for a property by all patterns at once. */
 const withPatternsOf = (patterns: readonly PropertyPattern[]): unknown =>
   patterns.length === 1 ? patterns[0]?.schema : { allOf: patterns.map(({ schema }) => schema) };
@@ -638,7 +691,7 @@ const lacks = (a: unknown, b: unknown): boolean => {
   if (!isObject(a) || !isObject(b) || [a, b].some((node) => '$ref' in node || 'anyOf' in node || 'oneOf' in node))
     return false;
   if ([a, b].some((node) => [node.type ?? 'object'].flat().join() !== 'object')) return false;
-  if (Object.keys(a).some((name) => /^(depend|allOf|patternProperties)/.test(name))) return false;
+  if (Object.keys(a).some((name) => /^(depend|allOf|patternProperties|propertyNames)/.test(name))) return false;
   const [properties, required] = [a.properties ?? {}, a.required ?? []];
   if (!isObject(properties) || !Array.isArray(required) || !Array.isArray(b.required)) return false;
   const written = new Set<unknown>([...Object.keys(properties), ...required]);

@@ -6,7 +6,7 @@ import { isMisread } from './byte-classes.ts';
 import { LONGEST_GRAMMAR } from './grammar-size.ts';
 import { characterClass, complement, intersection, type Range } from './literal.ts';
 
-type Refuse = (what: string, hint?: string) => Error;
+export type Refuse = (what: string, hint?: string) => Error;
 
 const code = (character: string): number => character.codePointAt(0) as number;
 const between = (first: string, last: string): Range => [code(first), code(last)];
@@ -54,7 +54,7 @@ export interface PatternOptions {
 /** The right-hand side of a rule that matches what the pattern matches from its first character to its last. */
 export const patternGrammar = (pattern: string, { json, refuse, named }: PatternOptions): string => {
   const possible = json ? IN_JSON : TEXT;
-  const reader = new ClassReader(pattern, refuse);
+  const reader = new PatternReader(pattern, refuse);
   const parts: string[] = [];
   let depth = 0;
   /** Characters that counts have written. */
@@ -71,17 +71,7 @@ export const patternGrammar = (pattern: string, { json, refuse, named }: Pattern
   while (reader.more) {
     const character = reader.take();
     const start = parts.length === 0 || /[(|]$/.test(parts.at(-1) ?? '');
-    if (character === '\\') {
-      const next = reader.take();
-      const set = SETS[next.toLowerCase()];
-      if (set) put(next === next.toLowerCase() ? set : complement(set), `\\${next}`);
-      else if (CONTROLS[next]) put([between(CONTROLS[next], CONTROLS[next])], `\\${next}`);
-      else if (next === '' || /[A-Za-z0-9]/.test(next))
-        throw refuse(`\\${next} in a pattern is not supported`, 'Write the characters themselves, or a class.');
-      else put([between(next, next)], next);
-    } else if (character === '.') put(ANY, '.');
-    else if (character === '[') put(reader.readClass(), 'a class of characters');
-    else if (character === '(') {
+    if (character === '(') {
       if (reader.skip('?')) reader.readGroup();
       parts.push('(');
       depth++;
@@ -112,14 +102,17 @@ export const patternGrammar = (pattern: string, { json, refuse, named }: Pattern
     } else if (character === '$') {
       if (depth > 0 || (reader.more && !reader.at('|')))
         throw refuse('$ inside a pattern is not supported', 'A pattern matches whole texts anyway.');
-    } else put([between(character, character)], JSON.stringify(character));
+    } else {
+      const { ranges, shown } = reader.readSet(character);
+      put(ranges, shown);
+    }
   }
   if (depth > 0) throw refuse('a group of the pattern is not closed');
   if (parts.length === 0 || parts.at(-1) === '|') parts.push('""');
   return parts.join(' ');
 };
 
-interface Count {
+export interface Count {
   readonly least: number;
   /** Null: no limit. */
   readonly most: number | null;
@@ -136,7 +129,8 @@ const counted = (part: string, { least, most }: Count, named: PatternOptions['na
   return [...needed, more].join(' ') || '""';
 };
 
-class ClassReader {
+/** Reads a pattern character by character. */
+export class PatternReader {
   readonly #characters: readonly string[];
   readonly #refuse: Refuse;
   #at = 0;
@@ -162,6 +156,20 @@ class ClassReader {
     const found = this.at(character);
     if (found) this.#at++;
     return found;
+  }
+
+  /** The set of characters that this one, which has been taken, names; `shown`: for people. */
+  readSet(character: string): { readonly ranges: readonly Range[]; readonly shown: string } {
+    if (character === '.') return { ranges: ANY, shown: '.' };
+    if (character === '[') return { ranges: this.#readClass(), shown: 'a class of characters' };
+    if (character !== '\\') return { ranges: [between(character, character)], shown: JSON.stringify(character) };
+    const next = this.take();
+    const [set, control] = [SETS[next.toLowerCase()], CONTROLS[next]];
+    if (set) return { ranges: next === next.toLowerCase() ? set : complement(set), shown: `\\${next}` };
+    if (control) return { ranges: [between(control, control)], shown: `\\${next}` };
+    if (next === '' || /[A-Za-z0-9]/.test(next))
+      throw this.#refuse(`\\${next} in a pattern is not supported`, 'Write the characters themselves, or a class.');
+    return { ranges: [between(next, next)], shown: next };
   }
 
   /** What stands after `(?`: a group that is not counted, or has a name. */
@@ -191,7 +199,7 @@ class ClassReader {
   }
 
   /** A class from after its opening bracket on. */
-  readClass(): readonly Range[] {
+  #readClass(): readonly Range[] {
     const negated = this.skip('^');
     const ranges: Range[] = [];
     while (!this.skip(']')) {
