@@ -111,6 +111,41 @@ describe('generateText', () => {
     );
   });
 
+  it('answers without reasoning where the model knows none, and warns of it; a budget is refused', async () => {
+    const model = createOutrider(engine)();
+    const warned = [{ type: 'unsupported', feature: 'reasoning', details: expect.stringContaining('no tags') }];
+    const { text, warnings } = await generateText({ model, ...request, reasoning: 'high' });
+    expect(text).toBe(await plain());
+    expect(warnings).toEqual(warned);
+    const streamed = streamText({ model, ...request, reasoning: 'high' });
+    expect(await streamed.text).toBe(text);
+    expect(await streamed.warnings).toEqual(warned);
+    expect((await generateText({ model, ...request, reasoning: 'none' })).warnings).toEqual([]);
+    const providerOptions = { outrider: { reasoningBudget: 5 } };
+    const budget = generateText({ model, ...request, reasoning: 'high', providerOptions });
+    await expect(budget).rejects.toThrow('the chat template of this model has no tags');
+  });
+
+  it('takes any whole number for a seed', async () => {
+    const model = createOutrider(engine)();
+    const { text } = await generateText({ model, ...request, seed: 5 - 2 ** 32 });
+    expect(text).toBe(await plain());
+  });
+
+  it('fails where the engine is closed under it, whole and streamed', async () => {
+    for (const isStreamed of [false, true]) {
+      const own = await toyTextEngine(4096);
+      const onEvent = ({ type }: TraceEvent) => type === 'commit' && void own.close();
+      const model = createOutrider(own, { onEvent })();
+      const errors: unknown[] = [];
+      const onError = ({ error }: { readonly error: unknown }) => void errors.push(error);
+      const asked = { model, prompt, maxOutputTokens: 3000 };
+      if (isStreamed) await streamText({ ...asked, onError }).consumeStream();
+      else await generateText(asked).catch((error: unknown) => onError({ error }));
+      expect(errors).toMatchObject([{ code: 'aborted', message: 'the engine was closed' }]);
+    }
+  });
+
   it('stops when it is aborted', async () => {
     const abort = new AbortController();
     const model = createOutrider(engine, { onEvent: ({ type }) => type === 'commit' && abort.abort() })();

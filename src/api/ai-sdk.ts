@@ -23,7 +23,16 @@ import type { Engine } from '../engine/engine.ts';
 import type { RunRequest } from '../engine/request.ts';
 import type { ChatMessage } from '../text/chat-template.ts';
 import type { ToolFunction, Tools } from '../text/tool-calls/tools.ts';
-import { type Answer, answer, type Extras, leaveOnAbort, needEngine, stated } from './completion.ts';
+import {
+  type Answer,
+  type AnswerEvent,
+  answer,
+  type Extras,
+  leaveOnAbort,
+  needEngine,
+  seedOf,
+  stated,
+} from './completion.ts';
 
 /** Settings that the SDK does not have: of a model, or of one call under `providerOptions.outrider`. */
 export interface OutriderSettings extends Extras {
@@ -166,10 +175,32 @@ const toRequest = (options: LanguageModelV4CallOptions, settings: OutriderSettin
     topK: options.topK,
     presencePenalty: options.presencePenalty,
     frequencyPenalty: options.frequencyPenalty,
-    seed: options.seed,
+    seed: seedOf(options.seed),
     stop: options.stopSequences,
   }),
 });
+
+type Run = AsyncGenerator<AnswerEvent, void, undefined>;
+
+/**
+ * The SDK has one setting for models of all kinds: one whose chat template has no tags for reasoning answers without
+ * it, and the warnings say so. A budget, which is ours, is refused there.
+ */
+async function* orWithoutReasoning(
+  run: (request: RunRequest) => Run,
+  request: RunRequest,
+  warnings: SharedV4Warning[],
+): Run {
+  try {
+    yield* run(request);
+  } catch (error) {
+    const isKnown = error instanceof OutriderError && error.message.startsWith('reasoning: ');
+    if (!isKnown || !request.reasoning?.enabled) throw error;
+    warnings.push({ type: 'unsupported', feature: 'reasoning', details: error.message });
+    const { enabled: _, ...reasoning } = request.reasoning;
+    yield* run({ ...request, reasoning });
+  }
+}
 
 const tokensOf = ({ usage }: Answer): LanguageModelV4Usage => {
   const { prompt_tokens: total, completion_tokens: written } = usage;
@@ -200,7 +231,10 @@ const languageModel = (engine: Engine, modelId: string, settings: OutriderSettin
     const { onEvent } = merged;
     if ((onEvent ?? null) !== null && typeof onEvent !== 'function')
       throw refuse(`onEvent must be a function, not ${shown(onEvent)}`);
-    return answer(engine, toRequest(options, merged), { signal, onEvent });
+    const request = toRequest(options, merged);
+    const warnings = warningsFor(options);
+    const run = orWithoutReasoning((each) => answer(engine, each, { signal, onEvent }), request, warnings);
+    return { run, warnings };
   };
   return {
     specificationVersion: 'v4',
@@ -212,7 +246,8 @@ const languageModel = (engine: Engine, modelId: string, settings: OutriderSettin
       let text = '';
       let reasoning = '';
       const calls: { toolCallId: string; toolName: string; input: string }[] = [];
-      for await (const event of begin(options))
+      const { run, warnings } = begin(options);
+      for await (const event of run)
         if (event.type === 'piece') text += event.text;
         else if (event.type === 'reasoning') reasoning += event.text;
         else if (event.type === 'call') calls[event.call] = { toolCallId: event.id, toolName: event.name, input: '' };
@@ -230,7 +265,7 @@ const languageModel = (engine: Engine, modelId: string, settings: OutriderSettin
             usage: tokensOf(event),
             providerMetadata: metadataOf(event),
             response: { modelId, timestamp: new Date() },
-            warnings: warningsFor(options),
+            warnings,
           };
         }
       throw new OutriderError('bug', 'the run ended without saying how');
@@ -240,9 +275,9 @@ const languageModel = (engine: Engine, modelId: string, settings: OutriderSettin
       checkSignal(options.abortSignal, 'abortSignal');
       const cancelled = new AbortController();
       const signal = AbortSignal.any([cancelled.signal, options.abortSignal].filter((each) => each !== undefined));
-      const run = begin(options, signal);
+      const { run, warnings } = begin(options, signal);
       leaveOnAbort(run, signal);
-      const parts = streamParts(run, modelId, options);
+      const parts = streamParts(run, modelId, options, warnings);
       return {
         stream: new ReadableStream<LanguageModelV4StreamPart>({
           async pull(controller) {
@@ -261,12 +296,20 @@ const languageModel = (engine: Engine, modelId: string, settings: OutriderSettin
 };
 
 async function* streamParts(
-  run: ReturnType<typeof answer>,
+  run: Run,
   modelId: string,
   options: LanguageModelV4CallOptions,
+  warnings: readonly SharedV4Warning[],
 ): AsyncGenerator<LanguageModelV4StreamPart, void, undefined> {
-  yield { type: 'stream-start', warnings: warningsFor(options) };
-  yield { type: 'response-metadata', modelId, timestamp: new Date() };
+  let started = false;
+  const start = function* (): Generator<LanguageModelV4StreamPart> {
+    if (started) return;
+    started = true;
+    yield { type: 'stream-start', warnings: [...warnings] };
+    yield { type: 'response-metadata', modelId, timestamp: new Date() };
+  };
+  // Whether the model can reason is known when it answers.
+  if (!reasoningOf(options, {}).enabled) yield* start();
   /** The part that is being written, and what ends it. */
   let open: LanguageModelV4StreamPart | null = null;
   let last = { id: '', name: '', input: '' };
@@ -278,6 +321,7 @@ async function* streamParts(
     open = null;
   };
   for await (const event of run) {
+    if (event.type !== 'begun') yield* start();
     if (event.type === 'piece' || event.type === 'reasoning') {
       const kind = event.type === 'piece' ? 'text' : 'reasoning';
       if (open?.type !== `${kind}-end`) {

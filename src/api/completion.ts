@@ -1,5 +1,6 @@
 // One run for the facades of this folder: text as it becomes certain, and the outcome at the end. They take any Engine
 // and import only its types, so a facade's entry point is a few kilobytes.
+import { OutriderError } from '../base/errors.ts';
 import { refuse } from '../base/refuse.ts';
 import { shown } from '../base/shown.ts';
 import type { KnobValue } from '../decode/core/knobs.ts';
@@ -68,9 +69,14 @@ export const stated = <T extends object>(value: T): { [K in keyof T]?: Exclude<T
     [K in keyof T]?: Exclude<T[K], undefined>;
   };
 
+/** Other interfaces' seeds may have 64 bits, or be below 0: the engine gets them modulo 2³². It refuses what is none. */
+export const seedOf = (seed: number | null | undefined): number | undefined =>
+  Number.isInteger(seed) ? (seed as number) - 2 ** 32 * Math.floor((seed as number) / 2 ** 32) : (seed ?? undefined);
+
 /**
- * Ends with an `end`, also when it was aborted. A token that stops the answer is no part of it; which one that is only
- * `done` tells, so with log-probabilities a piece comes one round late.
+ * Ends with an `end`, also where the signal ended the run. Throws where the engine was closed under it. A token that
+ * stops the answer is no part of it; which one that is only `done` tells, so with log-probabilities a piece comes one
+ * round late.
  */
 export async function* answer(
   engine: Engine,
@@ -92,6 +98,8 @@ export async function* answer(
     } else if (event.type === 'done') {
       if (held && parts) yield* parts.of(held, event.stop);
       if (parts) yield* parts.end();
+      if (event.finish_reason === 'aborted' && !signal?.aborted)
+        throw new OutriderError('aborted', 'the engine was closed', 'Create another one.');
       yield ended(event, events, request, parts);
     }
   }

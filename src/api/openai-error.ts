@@ -104,7 +104,6 @@ const inTheirWords = (
 export const toApiError = (cause: unknown, asked: ChatCompletionParams | CompletionParams | null = null): APIError => {
   if (cause instanceof APIError) return cause;
   const { code, message, hint } = toFault(cause);
-  if (code === 'aborted') return aborted();
   const text = hint === '' ? message : `${message}. ${hint}`;
   if (!(cause instanceof OutriderError) || (code !== 'bad-request' && code !== 'bad-constraint'))
     return new APIError(500, { message: text, type: 'server_error', param: null, code }, { cause });

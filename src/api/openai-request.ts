@@ -4,7 +4,7 @@ import { isObject } from '../base/is-object.ts';
 import { shown } from '../base/shown.ts';
 import type { RunRequest } from '../engine/request.ts';
 import { contentFault, contentText } from '../text/message-content.ts';
-import { stated } from './completion.ts';
+import { seedOf, stated } from './completion.ts';
 import { checkParam, invalid } from './openai-error.ts';
 import { readChatParts, readToolMessage } from './openai-tools.ts';
 import type { ChatCompletionMessage, ChatCompletionParams, CompletionParams, OpenAIExtras } from './openai-types.ts';
@@ -193,7 +193,7 @@ export const toRunRequest = (params: ChatCompletionParams | CompletionParams, ex
       ...readEcho(params),
       topP: given(params.top_p),
       maxTokens: given(('max_completion_tokens' in params ? params.max_completion_tokens : null) ?? params.max_tokens),
-      seed: given(params.seed),
+      seed: seedOf(params.seed),
       stop: readStop(params.stop),
       logprobs: readLogprobs(params),
       ...('messages' in params ? readChatParts(params, { reasoning, reasoning_budget }) : null),

@@ -33,6 +33,7 @@ interface SharedParams {
   readonly top_p?: number | null;
   /** Choices, one after another: the i-th has the seed `seed + i`. */
   readonly n?: number | null;
+  /** Any whole number; the engine takes it modulo 2³², and the report has what it took. */
   readonly seed?: number | null;
   readonly stop?: string | readonly string[] | null;
   readonly stream_options?: { readonly include_usage?: boolean } | null;

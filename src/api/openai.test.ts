@@ -160,6 +160,34 @@ describe('chat.completions.create', () => {
     expect((await create(request)).choices).toHaveLength(1);
   });
 
+  it('takes any whole number for a seed, and reports what the engine took', async () => {
+    const { create } = openai(await toyTextEngine()).chat.completions;
+    const asked = await create(request);
+    for (const seed of [5 - 2 ** 32, 5 + 2 ** 40]) {
+      const { choices, outrider } = await create({ ...request, seed });
+      expect([choices, outrider[0]?.seed]).toEqual([asked.choices, 5]);
+    }
+    expect((await create({ ...request, seed: -(2 ** 63) })).outrider[0]?.seed).toBe(0);
+    const last = await create({ ...request, n: 2, seed: -1 });
+    expect(last.outrider.map(({ seed }) => seed)).toEqual([2 ** 32 - 1, 0]);
+  });
+
+  it('fails where the engine is closed under it, whole and streamed', async () => {
+    for (const isStreamed of [false, true]) {
+      const engine = await toyTextEngine(4096);
+      const onEvent = ({ type }: TraceEvent) => type === 'commit' && void engine.close();
+      const { create } = openai(engine, { onEvent }).chat.completions;
+      const asked = { messages, max_tokens: 3000 };
+      const answer = isStreamed ? create({ ...asked, stream: true }).then(list) : create(asked);
+      expect(await refusal(answer)).toMatchObject({
+        status: 500,
+        type: 'server_error',
+        code: 'aborted',
+        message: expect.stringContaining('the engine was closed'),
+      });
+    }
+  });
+
   it('throws an abort where there is no stream', async () => {
     const { create } = openai(await toyTextEngine()).chat.completions;
     const signal = AbortSignal.abort();
@@ -199,7 +227,7 @@ describe('chat.completions.create', () => {
       [{ stop: [7] as unknown as string[] }, 'stop', null],
       [{ stop: '' }, 'stop', null],
       [{ stop: ['END', ''] }, 'stop', null],
-      [{ seed: -1 }, 'seed', null],
+      [{ seed: 1.5 }, 'seed', null],
       [{ top_logprobs: 3 }, 'top_logprobs', null],
       [{ messages: [] }, 'messages', null],
       [{ messages: [{ role: 'tool', content: 'x' }] }, 'messages[0].tool_call_id', null],

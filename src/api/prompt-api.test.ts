@@ -239,6 +239,18 @@ describe('a session', () => {
     await expect(create({ signal: abort.signal })).rejects.toThrow('closed');
   });
 
+  it('fails where the engine is closed under it, and keeps the conversation as it was', async () => {
+    const { engine, create } = await sessions();
+    const session = await create();
+    const reading = (async () => {
+      for await (const _ of session.promptStreaming('One')) void engine.close();
+    })();
+    const closed = { code: 'aborted', message: 'the engine was closed' };
+    await expect(reading).rejects.toMatchObject(closed);
+    await expect(session.prompt('Two')).rejects.toMatchObject(closed);
+    expect(session.contextUsage).toBe(0);
+  });
+
   it('samples by mode or by numbers', async () => {
     const { create, LanguageModel } = await sessions();
     expect((await create()).samplingMode).toBe('balanced');

@@ -103,6 +103,19 @@ it('calls several functions in one answer, or one where only one is wanted', asy
   expect(Math.max(...counts)).toBeGreaterThan(1);
 });
 
+it('a response format is that of an answer without calls, so it changes none that must be a call', async () => {
+  const own = await client(HERMES_TEMPLATE);
+  const format = { type: 'json_schema' as const, json_schema: { name: 'trip', schema: { type: 'object' } } };
+  const asked = { ...request, tools: [weather], tool_choice: 'required' as const, parallel_tool_calls: false };
+  const [plain] = (await own.chat.completions.create(asked)).choices;
+  const [formatted] = (await own.chat.completions.create({ ...asked, response_format: format })).choices;
+  expect(formatted?.finish_reason).toBe('tool_calls');
+  const functions = [plain, formatted].map((choice) =>
+    choice?.message.tool_calls?.map((call) => ({ ...call, id: '' })),
+  );
+  expect(functions[1]).toEqual(functions[0]);
+});
+
 it('strict functions keep their schema with auto, others do not', async () => {
   const engine = await toyTextEngine(1024, [], HERMES_TEMPLATE);
   // The toy writes nonsense, so its answer is begun for it: with a call of this function.

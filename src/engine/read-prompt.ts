@@ -109,10 +109,10 @@ const withTools = (
 ): Constraint | null => {
   if (!tools || !family) return constraint;
   const isSchema = constraint && 'json_schema' in constraint;
-  if (constraint && (!isSchema || (tools.choice ?? 'auto') !== 'auto'))
+  if (constraint && !isSchema)
     throw refuse(
       'tools and this constraint exclude each other',
-      'Give a json_schema with tools.choice "auto", or one of the two alone.',
+      'Give a json_schema, which an answer without calls has, or one of the two alone.',
     );
   const grammar = toolGrammar({ family, tools, answer: isSchema ? constraint.json_schema : undefined });
   return grammar === null ? constraint : { grammar };
