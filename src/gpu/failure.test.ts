@@ -5,6 +5,16 @@ import { RefusableMemory } from '../testing/device/refuse-memory.ts';
 import { openGpu } from './device.ts';
 import { openNodeGpu } from './node.ts';
 
+test('where there is no WebGPU, the error says what to do about it there', async () => {
+  const refused = () => openGpu(undefined).catch(toFault);
+  expect(await refused()).toMatchObject({ code: 'no-webgpu', hint: expect.stringContaining('createEngine({ gpu })') });
+  vi.stubGlobal('isSecureContext', false);
+  expect(await refused()).toMatchObject({ message: expect.stringContaining('https:// or localhost') });
+  vi.stubGlobal('isSecureContext', true);
+  expect(await refused()).toMatchObject({ hint: expect.stringContaining('a current Chrome') });
+  vi.unstubAllGlobals();
+});
+
 test('a device that is lost during a readback rejects it, and every later one', async () => {
   const gpu = await openNodeGpu();
   const values = gpu.activation(1, 1024, 'values');
