@@ -32,7 +32,7 @@ describe('all texts of one pattern match another', () => {
     expect(() => isWithin('b', pattern, refuse)).toThrow('look-around');
   });
 
-  it.each(['(a', 'a)', '*a', '(a{1000}){1000}', `${'('.repeat(99)}a${')'.repeat(99)}`, 'a^b', 'a$b', '\\1'])(
+  it.each(['(a', 'a)', '*a', '(a{1000}){1000}', `${'('.repeat(199)}a${')'.repeat(199)}`, 'a^b', 'a$b', '\\1'])(
     '%s is refused',
     (pattern) => {
       expect(() => isWithin('a', pattern, refuse)).toThrow();

@@ -1,7 +1,7 @@
 // The texts of a pattern as an automaton: whether all texts of one pattern match another, and how long they are. So a
 // string may have a format and a pattern, or lengths next to them: one is written, where it keeps the others.
 import type { Range } from './literal.ts';
-import { type Count, PatternReader, type Refuse } from './pattern.ts';
+import { type Part, type Refuse, readPattern } from './pattern.ts';
 
 interface Step {
   readonly ranges: readonly Range[];
@@ -15,129 +15,52 @@ interface Automaton {
   readonly end: number;
 }
 
-type States = Pick<Automaton, 'steps' | 'jumps'>;
-
-/** Adds the states of a part after the state `from`; its last one. */
-type Part = (states: States, from: number) => number;
-
 const MOST_STATES = 5000;
 /** Pairs of states that are looked at. A search that takes more has found nothing out. */
 const MOST_PAIRS = 50_000;
-const MOST_DEPTH = 64;
-const LOOK_AROUND = 'look-around in a pattern is not supported';
 
-/** A new state, which follows another one. */
-type Next = (states: States, from: number) => number;
-
-const stateIn = ({ steps, jumps }: States, refuse: Refuse): number => {
-  if (steps.length > MOST_STATES) throw refuse('the counts of the pattern make it too long', 'Count less.');
-  jumps.push([]);
-  return steps.push([]) - 1;
-};
-
-const one =
-  (ranges: readonly Range[], refuse: Refuse): Part =>
-  (states, from) => {
-    const to = stateIn(states, refuse);
-    states.steps[from]?.push({ ranges, to });
+/** Of these alternatives. */
+const automatonOf = (all: readonly (readonly Part[])[], refuse: Refuse): Automaton => {
+  const steps: Step[][] = [[]];
+  const jumps: number[][] = [[]];
+  const add = (): number => {
+    if (steps.length > MOST_STATES) throw refuse('the counts of the pattern make it too long', 'Count less.');
+    jumps.push([]);
+    return steps.push([]) - 1;
+  };
+  /** A new state after these. */
+  const after = (...states: readonly number[]): number => {
+    const to = add();
+    for (const state of states) jumps[state]?.push(to);
     return to;
   };
-
-const inOrder =
-  (parts: readonly Part[]): Part =>
-  (states, from) =>
-    parts.reduce((at, part) => part(states, at), from);
-
-const either =
-  (parts: readonly Part[], next: Next): Part =>
-  (states, from) => {
-    const ends = parts.map((part) => part(states, from));
-    const [first, ...others] = ends as [number, ...number[]];
-    const to = next(states, first);
-    for (const end of others) states.jumps[end]?.push(to);
-    return to;
-  };
-
-const repeated =
-  (part: Part, { least, most }: Count, next: Next): Part =>
-  (states, from) => {
+  /** Adds the states of a part after the state `from`; the last of them. */
+  const extend = (from: number, part: Part): number => {
+    if ('alternatives' in part) return either(from, part.alternatives);
+    if ('ranges' in part) {
+      const to = add();
+      steps[from]?.push({ ranges: part.ranges, to });
+      return to;
+    }
+    const { least, most } = part.count;
     let at = from;
-    for (let i = 0; i < least; i++) at = part(states, at);
+    for (let i = 0; i < least; i++) at = extend(at, part.part);
+    const ends = [after(at)];
     if (most === null) {
-      const loop = next(states, at);
-      states.jumps[part(states, loop)]?.push(loop);
-      return loop;
-    }
-    const ends = [at];
-    for (let i = least; i < most; i++) ends.push(part(states, ends.at(-1) as number));
-    const last = ends.pop() as number;
-    const to = next(states, last);
-    for (const end of ends) states.jumps[end]?.push(to);
-    return to;
+      const [loop] = ends as [number];
+      jumps[extend(loop, part.part)]?.push(loop);
+    } else for (let i = least; i < most; i++) ends.push(extend(ends.at(-1) as number, part.part));
+    return after(...ends);
   };
-
-const COUNTS: Readonly<Record<string, Count>> = {
-  '*': { least: 0, most: null },
-  '+': { least: 1, most: null },
-  '?': { least: 0, most: 1 },
-};
-
-/** A group, or the whole pattern. `not`: what a look-ahead at the very start excludes. */
-const partOf = (reader: PatternReader, refuse: Refuse, not: Part[], depth = 0): Part => {
-  if (depth > MOST_DEPTH) throw refuse('the groups of the pattern are nested too deep');
-  const next: Next = (states, from) => {
-    const to = stateIn(states, refuse);
-    states.jumps[from]?.push(to);
-    return to;
-  };
-  const alternatives: Part[] = [];
-  let sequence: Part[] = [];
-  let closed = depth === 0;
-  while (reader.more) {
-    const character = reader.take();
-    const atStart = depth === 0 && sequence.length === 0;
-    if (character === ')') {
-      if (depth === 0) throw refuse('the pattern closes a group that is not open');
-      closed = true;
-      break;
-    }
-    if (character === '|') {
-      alternatives.push(inOrder(sequence));
-      sequence = [];
-    } else if (character === '(') {
-      const isMarked = reader.skip('?');
-      if (isMarked && reader.skip('!')) {
-        if (!atStart || alternatives.length > 0) throw refuse(LOOK_AROUND);
-        not.push(partOf(reader, refuse, [], depth + 1));
-        continue;
-      }
-      if (isMarked) reader.readGroup();
-      sequence.push(partOf(reader, refuse, [], depth + 1));
-    } else if (/[*+?{]/.test(character)) {
-      const last = sequence.pop();
-      if (!last) throw refuse(`nothing stands before ${character} in the pattern`);
-      const count = character === '{' ? reader.readCount() : (COUNTS[character] as Count);
-      reader.skip('?'); // lazy or not, the same texts match
-      sequence.push(repeated(last, count, next));
-    } else if (character === '^') {
-      if (!atStart) throw refuse('^ inside a pattern is not supported');
-    } else if (character === '$') {
-      if (depth > 0 || (reader.more && !reader.at('|'))) throw refuse('$ inside a pattern is not supported');
-    } else sequence.push(one(reader.readSet(character).ranges, refuse));
-  }
-  if (!closed) throw refuse('a group of the pattern is not closed');
-  return either([...alternatives, inOrder(sequence)], next);
-};
-
-const automaton = (part: Part): Automaton => {
-  const states: States = { steps: [[]], jumps: [[]] };
-  return { ...states, end: part(states, 0) };
+  const either = (from: number, alternatives: readonly (readonly Part[])[]): number =>
+    after(...alternatives.map((parts) => parts.reduce(extend, from)));
+  return { steps, jumps, end: either(0, all) };
 };
 
 const read = (pattern: string, refuse: Refuse): { readonly whole: Automaton; readonly not: readonly Automaton[] } => {
-  const not: Part[] = [];
-  const whole = automaton(partOf(new PatternReader(pattern, refuse), refuse, not));
-  return { whole, not: not.map(automaton) };
+  const { alternatives, not } = readPattern(pattern, refuse);
+  const excluded = not.map((each) => automatonOf(each.alternatives, refuse));
+  return { whole: automatonOf(alternatives, refuse), not: excluded };
 };
 
 /** These states, and all that can be reached without a character, in their order. */

@@ -51,76 +51,112 @@ export interface PatternOptions {
   readonly named: (right: string) => string;
 }
 
-/** The right-hand side of a rule that matches what the pattern matches from its first character to its last. */
-export const patternGrammar = (pattern: string, { json, refuse, named }: PatternOptions): string => {
-  const possible = json ? IN_JSON : TEXT;
-  const reader = new PatternReader(pattern, refuse);
-  const parts: string[] = [];
-  let depth = 0;
-  /** Characters that counts have written. */
-  let written = 0;
-  /** Whether something stands before that a repetition can apply to. */
-  let repeatable = false;
-  const put = (ranges: readonly Range[], shown: string): void => {
-    const kept = intersection(ranges, possible);
-    if (kept.length === 0)
-      throw refuse(`the pattern asks for ${shown}, which ${json ? 'a JSON string escapes' : 'no answer holds'}`);
-    parts.push(characterClass(kept));
-    repeatable = true;
-  };
+/** What a pattern is made of. */
+export type Part =
+  | { readonly ranges: readonly Range[]; readonly shown: string }
+  | { readonly alternatives: readonly (readonly Part[])[] }
+  | { readonly part: Part; readonly count: Count };
+
+const COUNTS: Readonly<Record<string, Count>> = {
+  '*': { least: 0, most: null, sign: '*' },
+  '+': { least: 1, most: null, sign: '+' },
+  '?': { least: 0, most: 1, sign: '?' },
+};
+
+/** Deeper ones are no one's; grammar-size.ts has the same bound. */
+const MOST_DEPTH = 100;
+
+/** A pattern, or a group of it. `not`: what a look-ahead at its very start excludes. */
+interface Group {
+  readonly alternatives: readonly (readonly Part[])[];
+  readonly not: readonly Group[];
+}
+
+export const readPattern = (pattern: string, refuse: Refuse): Group =>
+  readGroup(new PatternReader(pattern, refuse), refuse, 0);
+
+const readGroup = (reader: PatternReader, refuse: Refuse, depth: number): Group => {
+  if (depth > MOST_DEPTH) throw refuse(`the pattern is nested more than ${MOST_DEPTH} deep`);
+  const not: Group[] = [];
+  let sequence: Part[] = [];
+  const alternatives = [sequence];
   while (reader.more) {
     const character = reader.take();
-    const start = parts.length === 0 || /[(|]$/.test(parts.at(-1) ?? '');
-    if (character === '(') {
-      if (reader.skip('?')) reader.readGroup();
-      parts.push('(');
-      depth++;
-      repeatable = false;
-    } else if (character === ')') {
-      if (depth-- === 0) throw refuse('the pattern closes a group that is not open');
-      if (/[(|]$/.test(parts.at(-1) ?? '')) parts.push('""');
-      parts.push(')');
-      repeatable = true;
-    } else if (character === '|') {
-      if (start) parts.push('""');
-      parts.push('|');
-      repeatable = false;
+    const atStart = depth === 0 && sequence.length === 0;
+    if (character === ')') {
+      if (depth === 0) throw refuse('the pattern closes a group that is not open');
+      return { alternatives, not };
+    }
+    if (character === '|') {
+      sequence = [];
+      alternatives.push(sequence);
+    } else if (character === '(') {
+      if (reader.skip('?')) {
+        if (atStart && alternatives.length === 1 && reader.skip('!')) {
+          not.push(readGroup(reader, refuse, depth + 1));
+          continue;
+        }
+        reader.skipMark();
+      }
+      sequence.push({ alternatives: readGroup(reader, refuse, depth + 1).alternatives });
     } else if (/[*+?{]/.test(character)) {
-      if (!repeatable) throw refuse(`nothing stands before ${character} in the pattern`);
-      const last = parts.pop() as string;
-      if (character === '{') {
-        const count = reader.readCount();
-        written += last.length * Math.max(count.least, count.most ?? 0);
-        if (written > LONGEST_GRAMMAR) throw refuse('the counts of the pattern make it too long', 'Count less.');
-        parts.push(counted(last, count, named));
-      } else parts.push(`${last}${character}`);
+      const part = sequence.pop();
+      if (!part || 'count' in part) throw refuse(`nothing stands before ${character} in the pattern`);
+      sequence.push({ part, count: COUNTS[character] ?? reader.readCount() });
       reader.skip('?'); // lazy or not, the same texts match
-      repeatable = false;
     } else if (character === '^') {
-      if (!start || depth > 0)
-        throw refuse('^ inside a pattern is not supported', 'A pattern matches whole texts anyway.');
+      if (!atStart) throw refuse('^ inside a pattern is not supported', 'A pattern matches whole texts anyway.');
     } else if (character === '$') {
       if (depth > 0 || (reader.more && !reader.at('|')))
         throw refuse('$ inside a pattern is not supported', 'A pattern matches whole texts anyway.');
-    } else {
-      const { ranges, shown } = reader.readSet(character);
-      put(ranges, shown);
-    }
+    } else sequence.push(reader.readSet(character));
   }
   if (depth > 0) throw refuse('a group of the pattern is not closed');
-  if (parts.length === 0 || parts.at(-1) === '|') parts.push('""');
-  return parts.join(' ');
+  return { alternatives, not };
 };
+
+/** The right-hand side of a rule that matches what the pattern matches from its first character to its last. */
+export const patternGrammar = (pattern: string, { json, refuse, named }: PatternOptions): string => {
+  const possible = json ? IN_JSON : TEXT;
+  /** Characters that counts have written. */
+  let written = 0;
+  const write = (part: Part): string => {
+    if ('alternatives' in part) return `( ${writeAll(part.alternatives)} )`;
+    if ('ranges' in part) {
+      const kept = intersection(part.ranges, possible);
+      if (kept.length === 0)
+        throw refuse(`the pattern asks for ${part.shown}, which ${json ? 'a JSON string escapes' : 'no answer holds'}`);
+      return characterClass(kept);
+    }
+    const { count } = part;
+    const own = write(part.part);
+    if (count.sign) return own + count.sign;
+    const isGroup = 'alternatives' in part.part;
+    written += (isGroup ? 1 : own.length) * Math.max(count.least, count.most ?? 0);
+    if (written > LONGEST_GRAMMAR) throw refuse('the counts of the pattern make it too long', 'Count less.');
+    return counted(own, count, isGroup, named);
+  };
+  const writeAll = (alternatives: Group['alternatives']): string =>
+    alternatives.map((parts) => parts.map(write).join(' ') || '""').join(' | ');
+  const { alternatives, not } = readPattern(pattern, refuse);
+  if (not.length > 0) throw lookAround(refuse);
+  return writeAll(alternatives);
+};
+
+const lookAround = (refuse: Refuse): Error =>
+  refuse('look-around in a pattern is not supported', 'Write the texts that may match as alternatives.');
 
 export interface Count {
   readonly least: number;
   /** Null: no limit. */
   readonly most: number | null;
+  /** As EBNF has it too; absent where it is written in numbers. */
+  readonly sign?: string;
 }
 
 /** A count of the part that stands before it. */
-const counted = (part: string, { least, most }: Count, named: PatternOptions['named']): string => {
-  if (part === ')' || (Math.max(least, most ?? 0) >= LONG_COUNT && !isMisread(part)))
+const counted = (part: string, { least, most }: Count, isGroup: boolean, named: PatternOptions['named']): string => {
+  if (isGroup || (Math.max(least, most ?? 0) >= LONG_COUNT && !isMisread(part)))
     return `${part}{${least},${most ?? ''}}`;
   const needed = Array.from({ length: least }, () => part);
   if (most === null) return [...needed, `${part}*`].join(' ');
@@ -130,7 +166,7 @@ const counted = (part: string, { least, most }: Count, named: PatternOptions['na
 };
 
 /** Reads a pattern character by character. */
-export class PatternReader {
+class PatternReader {
   readonly #characters: readonly string[];
   readonly #refuse: Refuse;
   #at = 0;
@@ -173,14 +209,13 @@ export class PatternReader {
   }
 
   /** What stands after `(?`: a group that is not counted, or has a name. */
-  readGroup(): void {
+  skipMark(): void {
     const kind = this.take();
     if (kind === ':') return;
-    if (kind !== '<' || this.at('=') || this.at('!'))
-      throw this.#refuse(
-        /[=!<]/.test(kind) ? 'look-around in a pattern is not supported' : `(?${kind} in a pattern is not supported`,
-        'Write the texts that may match as alternatives.',
-      );
+    if (kind !== '<' || this.at('=') || this.at('!')) {
+      if (/[=!<]/.test(kind)) throw lookAround(this.#refuse);
+      throw this.#refuse(`(?${kind} in a pattern is not supported`, 'Write the texts that may match as alternatives.');
+    }
     while (this.more && !this.at('>')) this.take();
     if (!this.skip('>')) throw this.#refuse('the name of a group is not closed');
   }
