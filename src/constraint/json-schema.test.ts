@@ -549,6 +549,11 @@ describe('constraints that are refused', () => {
       { json_schema: { prefixItems: Array.from({ length: 400 }, (_, i) => ({ pattern: `[à-é]{1000}${i}` })) } },
       'its grammar is too long',
     ],
+    [
+      'lengths of a pattern with counts of counts',
+      { json_schema: { pattern: '([a-z]{0,1000}){0,4}', maxLength: 9 } },
+      'too many steps to follow',
+    ],
     ['brackets that are not closed', { grammar: `root ::= ${'['.repeat(260_000)}` }, 'Unterminated'],
   ] as const)('%s: the next one compiles', async (_, constraint, message) => {
     await expect(openMatcher(constraint)).rejects.toMatchObject({

@@ -12,7 +12,7 @@ import { characterClass, literal } from './literal.ts';
 import { mergeSchemas } from './merge-schemas.ts';
 import { integerPattern, multiplePattern, numberPattern } from './number-range.ts';
 import { IN_JSON, patternGrammar } from './pattern.ts';
-import { isWithin, lengthsOf } from './pattern-texts.ts';
+import { type Following, isWithin, lengthsOf } from './pattern-texts.ts';
 
 type Node = { readonly [keyword: string]: unknown };
 type Type = 'object' | 'array' | 'string' | 'number' | 'integer' | 'boolean' | 'null';
@@ -103,6 +103,9 @@ const MOST_DEPTH = 64;
 /** Circular references that are merged would branch without end, and dependencies inside others multiply. */
 const MOST_MERGES = 256;
 
+/** Steps of comparing patterns with formats and lengths. A pattern that zod writes takes 24 000 at most. */
+const MOST_FOLLOWED = 5_000_000;
+
 const asNode = (value: unknown): Node => (isObject(value) ? value : {});
 /** Larger counts make grammars of thousands of rules. */
 const MOST_COUNT = 10_000;
@@ -167,6 +170,7 @@ export const schemaRules = (
   /** Of all patterns of names together: one may take exponentially many for a name. */
   const steps = new Steps();
   steps.refill(0);
+  const followed = { left: MOST_FOLLOWED };
   const shared = new Map<string, string>();
   /** Equal rules are one: the compiler's time goes by their number. */
   const named = (right: string): string => {
@@ -441,6 +445,11 @@ export const schemaRules = (
     return named(`"\\"" (${patternGrammar(pattern, { json: true, refuse, named })}) "\\""`);
   };
 
+  const following = (path: string): Following => ({
+    refuse: (what, hint) => refused(path, what, hint),
+    steps: followed,
+  });
+
   /** The pattern that is written for a format, a pattern or both; null: any text. */
   const textsOf = ({ pattern, format }: Node, path: string): string | null => {
     if (pattern !== undefined && typeof pattern !== 'string') throw refused(path, 'pattern must be a text');
@@ -454,9 +463,8 @@ export const schemaRules = (
         `Supported are ${Object.keys(FORMATS).join(', ')}.`,
       );
     }
-    const refuse = (what: string, hint?: string): Error => refused(path, what, hint);
     const all = [FORMATS[known] as string, ...(VARIANTS[known] ?? [])];
-    const kept = all.find((texts) => pattern === undefined || isWithin(texts, pattern, refuse));
+    const kept = all.find((texts) => pattern === undefined || isWithin(texts, pattern, following(path)));
     if (kept === undefined)
       throw refused(path, `texts of the format ${known} need not match its pattern`, 'Leave one of the two out.');
     return kept;
@@ -472,7 +480,7 @@ export const schemaRules = (
     if (most !== undefined && most < least) throw refused(path, `minLength ${least} exceeds maxLength ${most}`);
     if (texts !== null) {
       const isBounded = least > 0 || maxLength !== undefined;
-      const [shortest, longest] = isBounded ? lengthsOf(texts, (what) => refused(path, what)) : [least, least];
+      const [shortest, longest] = isBounded ? lengthsOf(texts, following(path)) : [least, least];
       if (shortest < least || longest > Number(maxLength ?? longest))
         throw refused(
           path,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isWithin, lengthsOf } from './pattern-texts.ts';
 
-const refuse = (what: string): Error => new Error(what);
+const following = (left = 100_000) => ({ refuse: (what: string): Error => new Error(what), steps: { left } });
 
 describe('all texts of one pattern match another', () => {
   it.each([
@@ -25,17 +25,17 @@ describe('all texts of one pattern match another', () => {
     ['(a|b)(a|b)', '^(?!.*aa)[ab]*$', false],
     ['(ab|ba|b)', '^(?!.*aa)[ab]*$', true],
   ])('%s within %s: %s', (texts, pattern, expected) => {
-    expect(isWithin(texts, pattern, refuse)).toBe(expected);
+    expect(isWithin(texts, pattern, following())).toBe(expected);
   });
 
   it.each(['(?=a)b', 'b(?!a)', '(a(?!b))', '(?<!a)b'])('%s: a look-around elsewhere is refused', (pattern) => {
-    expect(() => isWithin('b', pattern, refuse)).toThrow('look-around');
+    expect(() => isWithin('b', pattern, following())).toThrow('look-around');
   });
 
   it.each(['(a', 'a)', '*a', '(a{1000}){1000}', `${'('.repeat(199)}a${')'.repeat(199)}`, 'a^b', 'a$b', '\\1'])(
     '%s is refused',
     (pattern) => {
-      expect(() => isWithin('a', pattern, refuse)).toThrow();
+      expect(() => isWithin('a', pattern, following())).toThrow();
     },
   );
 });
@@ -49,5 +49,13 @@ it.each([
   ['(a?){3}', 0, 3],
   ['\u{1F600}', 1, 1],
 ])('%s has texts of %d to %d characters', (pattern, least, most) => {
-  expect(lengthsOf(pattern, refuse)).toEqual([least, most]);
+  expect(lengthsOf(pattern, following())).toEqual([least, most]);
+});
+
+it('steps are counted, for all patterns together', () => {
+  const shared = following(3000);
+  const compare = () => isWithin('[a-z]{1,30}@[a-z]{1,30}', '^[^@]+@[^@]+$', shared);
+  expect(compare()).toBe(true);
+  expect(() => Array.from({ length: 100 }, compare)).toThrow('too many steps');
+  expect(() => lengthsOf('([a-z]{0,1000}){0,4}', following())).toThrow('too many steps');
 });

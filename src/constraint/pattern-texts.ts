@@ -13,14 +13,20 @@ interface Automaton {
   readonly steps: Step[][];
   readonly jumps: number[][];
   readonly end: number;
+  /** Throws when all steps are used up. */
+  readonly spend: (steps: number) => void;
 }
 
 const MOST_STATES = 5000;
-/** Pairs of states that are looked at. A search that takes more has found nothing out. */
-const MOST_PAIRS = 50_000;
+
+/** Steps that all patterns of a schema share: a hostile one would take for ever. */
+export interface Following {
+  readonly refuse: Refuse;
+  readonly steps: { left: number };
+}
 
 /** Of these alternatives. */
-const automatonOf = (all: readonly (readonly Part[])[], refuse: Refuse): Automaton => {
+const automatonOf = (all: readonly (readonly Part[])[], { refuse, steps: budget }: Following): Automaton => {
   const steps: Step[][] = [[]];
   const jumps: number[][] = [[]];
   const add = (): number => {
@@ -54,19 +60,28 @@ const automatonOf = (all: readonly (readonly Part[])[], refuse: Refuse): Automat
   };
   const either = (from: number, alternatives: readonly (readonly Part[])[]): number =>
     after(...alternatives.map((parts) => parts.reduce(extend, from)));
-  return { steps, jumps, end: either(0, all) };
+  const spend = (more: number): void => {
+    budget.left -= more;
+    if (budget.left < 0)
+      throw refuse('the pattern takes too many steps to follow', 'Make it shorter, or its counts smaller.');
+  };
+  return { steps, jumps, end: either(0, all), spend };
 };
 
-const read = (pattern: string, refuse: Refuse): { readonly whole: Automaton; readonly not: readonly Automaton[] } => {
-  const { alternatives, not } = readPattern(pattern, refuse);
-  const excluded = not.map((each) => automatonOf(each.alternatives, refuse));
-  return { whole: automatonOf(alternatives, refuse), not: excluded };
+const read = (
+  pattern: string,
+  following: Following,
+): { readonly whole: Automaton; readonly not: readonly Automaton[] } => {
+  const { alternatives, not } = readPattern(pattern, following.refuse);
+  const excluded = not.map((each) => automatonOf(each.alternatives, following));
+  return { whole: automatonOf(alternatives, following), not: excluded };
 };
 
 /** These states, and all that can be reached without a character, in their order. */
-const closure = ({ jumps }: Automaton, from: Iterable<number>): readonly number[] => {
+const closure = ({ jumps, spend }: Automaton, from: Iterable<number>): readonly number[] => {
   const all = new Set(from);
   for (const state of all) for (const to of jumps[state] ?? []) all.add(to);
+  spend(all.size);
   return [...all].sort((a, b) => a - b);
 };
 
@@ -74,13 +89,15 @@ const holds = (ranges: readonly Range[], point: number): boolean =>
   ranges.some(([first, last]) => first <= point && point <= last);
 
 /** Where a character leads; any character, where none is given. */
-const after = (own: Automaton, states: readonly number[], point?: number): readonly number[] =>
-  closure(
-    own,
-    states
-      .flatMap((state) => own.steps[state] ?? [])
-      .flatMap(({ ranges, to }) => (point === undefined || holds(ranges, point) ? [to] : [])),
-  );
+const after = (own: Automaton, states: readonly number[], point?: number): readonly number[] => {
+  const reached: number[] = [];
+  for (const state of states)
+    for (const { ranges, to } of own.steps[state] ?? []) {
+      own.spend(ranges.length);
+      if (point === undefined || holds(ranges, point)) reached.push(to);
+    }
+  return closure(own, reached);
+};
 
 /** A character for each set of characters that both treat alike. */
 const pointsOf = (...all: readonly Automaton[]): readonly number[] => {
@@ -105,25 +122,27 @@ const every = (inner: Automaton, outer: Automaton, isFault: (ends: boolean, ther
   add(0, closure(outer, [0]));
   for (let next = open.pop(); next; next = open.pop()) {
     const [state, others] = next;
-    if (seen.size > MOST_PAIRS || isFault(state === inner.end, others.includes(outer.end))) return false;
+    if (isFault(state === inner.end, others.includes(outer.end))) return false;
     for (const to of inner.jumps[state] ?? []) add(to, others);
-    for (const { ranges, to } of inner.steps[state] ?? [])
+    for (const { ranges, to } of inner.steps[state] ?? []) {
+      inner.spend(points.length);
       for (const point of points) if (holds(ranges, point)) add(to, after(outer, others, point));
+    }
   }
   return true;
 };
 
 /** Whether every text that `texts` matches is one that `pattern` matches, both from the first character to the last. */
-export const isWithin = (texts: string, pattern: string, refuse: Refuse): boolean => {
-  const [inner, { whole, not }] = [read(texts, refuse).whole, read(pattern, refuse)];
+export const isWithin = (texts: string, pattern: string, following: Following): boolean => {
+  const [inner, { whole, not }] = [read(texts, following).whole, read(pattern, following)];
   return (
     every(inner, whole, (ends, there) => ends && !there) && not.every((each) => every(inner, each, (_, there) => there))
   );
 };
 
 /** Characters of the shortest and of the longest text that the pattern matches. */
-export const lengthsOf = (pattern: string, refuse: Refuse): readonly [least: number, most: number] => {
-  const { whole } = read(pattern, refuse);
+export const lengthsOf = (pattern: string, following: Following): readonly [least: number, most: number] => {
+  const { whole } = read(pattern, following);
   const lengths: number[] = [];
   let states = closure(whole, [0]);
   for (let length = 0; states.length > 0; length++) {
