@@ -30,7 +30,7 @@ const automatonOf = (all: readonly (readonly Part[])[], { refuse, steps: budget 
   const steps: Step[][] = [[]];
   const jumps: number[][] = [[]];
   const add = (): number => {
-    if (steps.length > MOST_STATES) throw refuse('the counts of the pattern make it too long', 'Count less.');
+    if (steps.length > MOST_STATES) throw refuse('the counts of the pattern make it too long');
     jumps.push([]);
     return steps.push([]) - 1;
   };
@@ -62,8 +62,7 @@ const automatonOf = (all: readonly (readonly Part[])[], { refuse, steps: budget 
     after(...alternatives.map((parts) => parts.reduce(extend, from)));
   const spend = (more: number): void => {
     budget.left -= more;
-    if (budget.left < 0)
-      throw refuse('the pattern takes too many steps to follow', 'Make it shorter, or its counts smaller.');
+    if (budget.left < 0) throw refuse('the pattern takes too many steps to follow');
   };
   return { steps, jumps, end: either(0, all), spend };
 };

@@ -63,9 +63,6 @@ const COUNTS: Readonly<Record<string, Count>> = {
   '?': { least: 0, most: 1, sign: '?' },
 };
 
-/** Deeper ones are no one's; grammar-size.ts has the same bound. */
-const MOST_DEPTH = 100;
-
 /** A pattern, or a group of it. `not`: what a look-ahead at its very start excludes. */
 interface Group {
   readonly alternatives: readonly (readonly Part[])[];
@@ -76,7 +73,8 @@ export const readPattern = (pattern: string, refuse: Refuse): Group =>
   readGroup(new PatternReader(pattern, refuse), refuse, 0);
 
 const readGroup = (reader: PatternReader, refuse: Refuse, depth: number): Group => {
-  if (depth > MOST_DEPTH) throw refuse(`the pattern is nested more than ${MOST_DEPTH} deep`);
+  // As in grammar-size.ts.
+  if (depth > 100) throw refuse('the pattern is nested more than 100 deep');
   const not: Group[] = [];
   let sequence: Part[] = [];
   const alternatives = [sequence];

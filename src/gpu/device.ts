@@ -230,15 +230,12 @@ export class Gpu {
 export const openGpu = async (gpu: GPU | undefined, { features = 'all' }: OpenOptions = {}): Promise<Gpu> => {
   const adapter = await gpu?.requestAdapter({ powerPreference: 'high-performance' });
   if (!adapter) {
-    const isSecure = globalThis.isSecureContext as boolean | undefined; // undefined outside of browsers
-    const why =
-      isSecure === false ? 'a page that is not served from https:// or localhost has none' : 'there is none here';
     throw new OutriderError(
       'no-webgpu',
-      gpu ? 'WebGPU is here, but it offers no adapter' : `no WebGPU: ${why}`,
-      isSecure === undefined
-        ? 'In Node, give createEngine({ gpu }) a device of the npm package webgpu.'
-        : 'Use a current Chrome, Edge, Firefox or Safari; without a GPU, start Chromium with --enable-unsafe-webgpu --use-webgpu-adapter=swiftshader.',
+      gpu ? 'WebGPU is here, but it offers no adapter' : 'there is no WebGPU here',
+      'isSecureContext' in globalThis
+        ? 'Use a current Chrome, Edge, Firefox or Safari; without a GPU, start Chromium with --enable-unsafe-webgpu --use-webgpu-adapter=swiftshader.'
+        : 'In Node, give createEngine({ gpu }) a device of the npm package webgpu.',
     );
   }
   const all = features === 'all';

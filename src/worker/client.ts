@@ -69,8 +69,7 @@ const within = async (answer: Promise<unknown>, ms: number): Promise<boolean> =>
   }
 };
 
-const closedByCaller = (): OutriderError =>
-  new OutriderError('aborted', 'the engine was closed', 'Create another one.');
+const closedByCaller = (): OutriderError => new OutriderError('aborted', 'the engine was closed');
 
 /** In the place of a worker after `close`: calls fail as they do where the worker was there until then. */
 const nowhere = (): Link => {

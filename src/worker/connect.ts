@@ -19,15 +19,12 @@ export interface ConnectOptions {
   readonly shared?: boolean;
 }
 
-/** What a platform throws says neither where workers are missing, nor what to do about a script of another origin. */
+/** What a platform throws where it has no workers, or the script is of another origin, does not say what to do. */
 const start = (): Worker => {
   try {
     return startWorker();
   } catch (cause) {
-    const hint =
-      typeof Worker === 'undefined'
-        ? 'connect() is for pages: use createEngine({ gpu }) in Node.'
-        : 'Serve dist/library from the origin of the page.';
+    const hint = 'Serve dist/library from the origin of the page; in Node, use createEngine({ gpu }).';
     throw refuse(`no worker can be started here: ${(cause as Error).message}`, hint, { cause });
   }
 };
