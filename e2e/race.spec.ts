@@ -125,6 +125,7 @@ test('in Inspect a race has probabilities from its warm-up, and is run again wit
 });
 
 test('Escape closes the menu of traces, and ends a race where none is open', async () => {
+  await page.getByRole('button', { name: 'Shop' }).click();
   await start();
   await page.locator('#trace-menu').click();
   await expect(page.locator('#trace')).toBeVisible();
