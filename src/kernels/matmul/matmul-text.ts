@@ -40,8 +40,8 @@ export interface MatmulVariant {
   readonly unroll: boolean;
   /**
    * 8: lanes of a subgroup load activations for each other. Lavapipe finds no loop index uniform, so a load is a gather
-   * even from one address. Of one or two rows the lanes load eight columns of a row and broadcast them. Of four rows and
-   * more each lane loads four columns of one row, which share the work on an address. 0: every lane loads them all.
+   * even from one address. Of one or two rows (f32: four) the lanes load the columns of a row and broadcast them. Of
+   * more rows each lane loads four columns of one row, which share the work on an address. 0: every lane loads them all.
    */
   readonly together: 0 | 8;
 }
@@ -59,7 +59,7 @@ export const stepsOfGroup = (format: WeightFormat): number => 8 / QUADS[format];
 /** Activation rows of one binding where lanes own rows: a lane can load from one binding at a time. */
 export const ROWS_OF_BINDING = 8;
 type Loading = Pick<MatmulVariant, 'rows' | 'together'>;
-/** Whether each lane loads four columns of a step's eight: the first ones of the row with its number, or the others. */
+/** Whether eight lanes load four rows of a step: lanes 0 to 3 the first four columns of a row each, lanes 4 to 7 the rest. */
 const ownQuads = ({ format, rows, together }: MatmulVariant): boolean =>
   together > 0 && rows === 4 && QUADS[format] === 2;
 /** Whether each lane loads activations of its own row. */
