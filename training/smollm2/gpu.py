@@ -35,7 +35,10 @@ from .prompts import OPENINGS, SHARES, Evaluation, evaluation_prompts
 from .target import END, TAPS, Cache, Target, chat, tokenizer_of, user_header
 
 PREFILL = 65_536  # padded tokens of one
-CACHED = 800_000  # tokens that the caches of a wave have room for: 18 GB
+CACHED = 1_200_000  # tokens that the caches of a wave have room for: 28 GB
+COOL = 0.8  # temperature of the questions that the model writes: at 1 many make no sense
+MATH = 4  # answers to each of GSM8K's questions; the first is greedy
+RETRIEVAL = 0.06  # of the answers: to a question that follows some articles, one of which answers it
 LOOP, PERIOD = 64, 32  # an answer whose last 64 tokens repeat a part of at most 32 ends there
 AGAIN = 1 / 3  # share of the self-written questions that get an answer at temperature 1 next to the greedy one: 3 in 4 are
 TOGETHER = 128  # texts of a batch at most: their anchors' logits take 3 GB
@@ -57,8 +60,8 @@ def ends(made: Tensor) -> Tensor:
 
 
 @torch.no_grad()
-def wave(target: Target, prompts: list[list[int]], sampled: list[bool], limit: int, until: float) -> list[list[int]]:
-    """The answers to prompts of like length, written together. Past `until` they are cut off where they are."""
+def wave(target: Target, prompts: list[list[int]], temperatures: list[float], limit: int, until: float) -> list[list[int]]:
+    """The answers to prompts of like length, written together; 0 is greedy. Past `until` they are cut off where they are."""
     rows, longest = len(prompts), max(map(len, prompts))
     starts = torch.tensor([len(prompt) for prompt in prompts])
     ids = torch.tensor([prompt + [END] * (longest - len(prompt)) for prompt in prompts])
@@ -69,21 +72,28 @@ def wave(target: Target, prompts: list[list[int]], sampled: list[bool], limit: i
         part = torch.arange(at, min(rows, at + together))
         _, states = target.read(ids[part], cache, part)
         hidden[part] = states[torch.arange(len(part)), starts[part] - 1]
-    drawn = torch.tensor(sampled).nonzero()[:, 0]
+    heat = torch.tensor(temperatures)
     made = torch.full((rows, limit), END)
-    done = torch.zeros(rows, dtype=torch.bool)
+    alive = torch.arange(rows)  # what the cache holds
     for step in range(limit):
         logits = target.head(hidden).float()
-        token = logits.argmax(-1)
+        token, drawn = logits.argmax(-1), heat[alive].nonzero()[:, 0]
         if len(drawn):
             noise = torch.empty(len(drawn), logits.shape[1]).exponential_().log_()
-            token[drawn] = (logits[drawn] - noise).argmax(-1)
-        made[:, step] = token
-        done |= token == END
-        if step + 1 == limit or (step % 16 == 15 and (done.float().mean() > 0.97 or time.time() > until)):
+            token[drawn] = (logits[drawn] / heat[alive[drawn], None] - noise).argmax(-1)
+        made[alive, step] = token
+        if step + 1 == limit:
             break
+        if step % 16 == 15:
+            over = ends(made[alive, : step + 1]) <= step
+            if over.float().mean() > 0.97 or time.time() > until:
+                break
+            if over.float().mean() > 0.2:
+                kept = (~over).nonzero()[:, 0]
+                alive, token = alive[kept], token[kept]
+                cache.keep(kept)
         # Whole blocks of the cache, so that an attention mask needs no padding.
-        _, states = target.step(token, starts + step, cache, -(-(longest + step + 1) // 64) * 64)
+        _, states = target.step(token, starts[alive] + step, cache, -(-(longest + step + 1) // 64) * 64)
         hidden = states[:, 0]
     # An answer that has not ended yet is an answer as well.
     lengths = torch.minimum(ends(made), torch.tensor(step + 1))
@@ -149,7 +159,7 @@ class Authors:
         kinds = self.rng.choices(list(OPENINGS), [SHARES[kind] for kind in OPENINGS], k=self.rows)
         openings = [self.rng.choice(OPENINGS[kind]) for kind in kinds]
         prompts = self.encode([user_header() + opening for opening in openings])
-        answers = wave(self.target, prompts, [True] * len(prompts), QUESTION, until)
+        answers = wave(self.target, prompts, [COOL] * len(prompts), QUESTION, until)
         said = self.tokenizer.decode_batch([answer[:-1] for answer in answers], skip_special_tokens=False)
         made = [
             (kind, opening + rest)
@@ -158,20 +168,35 @@ class Authors:
         ]
         return [(kind, question) for kind, question in made if not self.evaluation.holds(question)]
 
-    def answer(self, kept: Kept, asked: list[tuple[str, str, bool]], until: float) -> list[str]:
-        """Answers to (kind, message, greedy); gives back the chat answers that are long enough to be summarised."""
+    def temperature(self, greedy: bool) -> float:
+        return 0.0 if greedy else self.rng.uniform(0.5, 1)
+
+    def documents(self, articles: list[tuple[str, str]], count: int) -> list[tuple[str, str, bool]]:
+        """Summaries to write, and questions to answer from one of some articles; (question, article) each."""
+        asked = []
+        for i in range(count):
+            some = self.rng.sample(articles, min(len(articles), self.rng.randint(1, 4)))
+            text, greedy = "\n".join(article for _, article in some), self.rng.random() < GREEDY
+            if i < count * RETRIEVAL / (SHARES["summary"] + RETRIEVAL):
+                asked.append(("retrieval", f"{text}\n{self.rng.choice(some)[0]}", greedy))
+            else:
+                asked.append(("summary", f"Summarize: {text}", greedy))
+        return asked
+
+    def answer(self, kept: Kept, asked: list[tuple[str, str, bool]], until: float) -> list[tuple[str, str]]:
+        """Answers to (kind, message, greedy); gives back the chat messages whose answers are as long as an article."""
         prompts = self.encode([chat(message) for _, message, _ in asked])
         order = sorted(range(len(asked)), key=lambda i: len(prompts[i]))
         long = []
         while order and time.time() < until:
             fit = max(1, CACHED // (len(prompts[order[-1]]) + ANSWER))
             some, order = order[-min(fit, self.rows) :], order[: -min(fit, self.rows)]
-            made = wave(self.target, [prompts[i] for i in some], [not asked[i][2] for i in some], ANSWER, until)
+            made = wave(self.target, [prompts[i] for i in some], [self.temperature(asked[i][2]) for i in some], ANSWER, until)
             for i, answer in zip(some, made, strict=True):
-                kind, _, greedy = asked[i]
+                kind, message, greedy = asked[i]
                 kept.add(kind, prompts[i], answer, greedy)
                 if kind == "chat" and len(answer) > 120:
-                    long.append(self.tokenizer.decode(answer, skip_special_tokens=True))
+                    long.append((message, self.tokenizer.decode(answer, skip_special_tokens=True)))
         return long
 
 
@@ -182,7 +207,7 @@ def held_out(authors: Authors, args: argparse.Namespace) -> Kept:
     asked = sorted((each for each in asked if len(each[1]) + 128 <= args.longest), key=lambda each: len(each[1]))
     for at in range(0, len(asked), 16):
         part = asked[at : at + 16]
-        answers = wave(authors.target, [ids for _, ids in part], [False] * len(part), 128, float("inf"))
+        answers = wave(authors.target, [ids for _, ids in part], [0.0] * len(part), 128, float("inf"))
         for (kind, ids), answer in zip(part, answers, strict=True):
             kept.add(kind, ids, answer, True)
     return kept
@@ -198,18 +223,17 @@ def answers(args: argparse.Namespace) -> None:
         held_out(authors, args).write(args.held)
         say(begun, step="held-out answers")
     rng, articles, files, tokens = authors.rng, [], 0, 0
-    math = [("math", question, again == 0) for again in range(2) for question in authors.math]
+    math = [("math", question, again == 0) for again in range(MATH) for question in authors.math]
     # A cycle is a wave of questions and the answers to them, with as many of GSM8K's as make the shares right.
     while time.time() < until:
         questions = authors.questions(until)
         asked = [(kind, said, True) for kind, said in questions]
         asked += [(kind, said, False) for kind, said in questions if rng.random() < AGAIN]
-        others = SHARES["math"] / (1 - SHARES["math"] - SHARES["summary"])
-        count = round(len(asked) * others)
+        count = round(len(asked) * SHARES["math"] / (1 - SHARES["math"] - SHARES["summary"]))
         asked += math[:count]
         del math[:count]
-        count = round(len(asked) * SHARES["summary"])
-        asked += [("summary", f"Summarize: {article}", rng.random() < GREEDY) for article in articles[:count]]
+        if articles:
+            asked += authors.documents(articles, round(len(asked) * (SHARES["summary"] + RETRIEVAL)))
         rng.shuffle(asked)
         kept = Kept()
         articles = authors.answer(kept, asked, until)
@@ -224,6 +248,7 @@ class Texts:
 
     def __init__(self, target: Target, paths: list[Path], shortest: int = 3) -> None:
         self.target, self.paths, self.shortest, self.files = target, paths, shortest, []
+        self.known: dict[Path, dict[str, np.ndarray]] = {}
         while not self.refresh():
             time.sleep(1)
 
@@ -237,7 +262,8 @@ class Texts:
 
     def read(self, files: list[Path]) -> None:
         self.files = files
-        stored = [dict(np.load(file)) for file in files]
+        self.known |= {file: dict(np.load(file)) for file in files if file not in self.known}
+        stored = [self.known[file] for file in files]
         self.flat = torch.from_numpy(np.concatenate([each["ids"] for each in stored]).astype(np.int32))
         self.flat = self.flat.to(torch.get_default_device())
         self.lengths = np.concatenate([each["lengths"] for each in stored]).astype(np.int64)
@@ -274,9 +300,12 @@ class Texts:
     @torch.no_grad()
     def batch(self, chosen: np.ndarray) -> Batch:
         ids, ends = self.ids(chosen)
+        starts, places = torch.tensor(self.starts[chosen]), torch.arange(ids.shape[1])
         taps, states = self.target.read(ids)
-        lse = [self.target.head(part).float().logsumexp(-1) for part in states.flatten(0, 1).split(8192)]
-        return Batch(ids, torch.tensor(self.starts[chosen]), ends, taps, states, torch.cat(lse).view(ids.shape))
+        answer = (places >= starts[:, None] - 1) & (places < ends[:, None])
+        lse = torch.zeros(ids.shape)
+        lse[answer] = torch.cat([self.target.head(part).float().logsumexp(-1) for part in states[answer].split(8192)])
+        return Batch(ids, starts, ends, taps, states, lse)
 
     def batches(self, tokens: int, rng: np.random.Generator):
         """Endless epochs, in parts, so that batches of like length are not always the same texts together.
@@ -412,7 +441,7 @@ def main() -> None:
     write.add_argument("--data", type=Path, required=True, help="folder of GSM8K and of the evaluation prompts to avoid")
     write.add_argument("--out", type=Path, required=True, help="a folder; a file for each wave of questions")
     write.add_argument("--held", type=Path, help="where the greedy answers to held-out prompts go, which are written first")
-    write.add_argument("--rows", type=int, default=1536, help="texts of a wave")
+    write.add_argument("--rows", type=int, default=2048, help="texts of a wave")
     write.add_argument("--each", type=int, default=8, help="held-out prompts of a category, twice as many of GSM8K")
     write.add_argument("--longest", type=int, default=1152, help="most tokens of a held-out text")
     learn = parts.add_parser("train")

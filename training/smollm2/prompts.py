@@ -16,7 +16,7 @@ RUN = 10  # words in a row
 OPENINGS = {
     "chat": ["", "", "What", "How", "Why", "Who", "When", "Where", "Which", "Can you", "Explain", "Describe", "Give me",
              "List", "Compare", "Imagine", "Tell me", "Suggest", "I", "My", "Is", "Write", "Write a", "Compose", "Draft",
-             "Create", "Pretend you are", "Provide"],
+             "Create", "Pretend you are", "Provide", "Write a news article about", "Write an encyclopedia article about"],
     "code": ["Write a Python function", "Write a function", "Write a program that", "Implement", "Write a Python program",
              "Write a JavaScript function", "Write an SQL query", "Complete this function:\n\ndef", "Write a class",
              "How do I", "Fix the bug in this code:\n", "Develop a"],

@@ -44,6 +44,13 @@ class Cache:
         self.k = torch.zeros(shape, dtype=target.dtype)
         self.v = torch.zeros(shape, dtype=target.dtype)
 
+    def keep(self, slots: Tensor) -> None:
+        """These slots alone, which move to the front; a layer at a time, so that it takes little memory."""
+        for stored in (self.k, self.v):
+            for layer in stored:
+                layer[: len(slots)] = layer[slots]
+        self.k, self.v = self.k[:, : len(slots)], self.v[:, : len(slots)]
+
 
 class Target:
     def __init__(self, folder: Path, dtype: torch.dtype = torch.bfloat16) -> None:

@@ -21,7 +21,7 @@ from smollm2.evaluate import Finite
 from smollm2.losses import DISTANCE, TRUE, dspark_loss
 from smollm2.measure import dspark_lengths
 from smollm2.prompts import Evaluation
-from smollm2.target import END, TAPS, Target, halves
+from smollm2.target import END, TAPS, Cache, Target, chat, halves, tokenizer_of
 
 SMALL = Sizes(layers=2, width=32, heads=2, kv_heads=1, head_dim=16, ffn=48, vocabulary=64, tied=False)
 
@@ -240,7 +240,7 @@ def test_batched_answers_are_the_golden_ones(smollm2: Target, tmp_path: Path) ->
     with pytest.raises(SystemExit, match="has more texts"):
         texts.keep(tmp_path / "empty", file)
 
-    wave = gpu.wave(smollm2, prompts, [False] * len(prompts), 24, float("inf"))
+    wave = gpu.wave(smollm2, prompts, [0.0] * len(prompts), 24, float("inf"))
     assert sorted(prompt + answer for prompt, answer in zip(prompts, wave, strict=True)) == sorted(
         corpus.chunks[name]["ids"][i].tolist() for name, i in corpus.texts()
     )
@@ -285,6 +285,33 @@ def test_answers_of_a_wave_end_where_others_do() -> None:
         while not text.over():
             text.ids.append(row[len(text.ids)])
         assert length == len(text.ids)
+
+
+def test_answers_that_have_ended_leave_a_wave(smollm2: Target, monkeypatch: pytest.MonkeyPatch) -> None:
+    tokenizer = tokenizer_of(SHARED / "models/smollm2-135m-instruct")
+    asked = ["Hi", "What is the capital of France?", "List the planets.", "Write a story about a fox."]
+    prompts = [tokenizer.encode(chat(each), add_special_tokens=False).ids for each in asked]
+    left: list[int] = []
+    keep = Cache.keep
+    monkeypatch.setattr(Cache, "keep", lambda cache, slots: (left.append(len(slots)), keep(cache, slots)))
+    together = gpu.wave(smollm2, prompts, [0.0] * 4, 64, float("inf"))
+    assert left[-1] < 4 and len({len(answer) for answer in together}) > 1
+    assert together == [gpu.wave(smollm2, [prompt], [0.0], 64, float("inf"))[0] for prompt in prompts]
+
+
+def test_documents_ask_for_summaries_and_for_what_an_article_answers() -> None:
+    authors = gpu.Authors.__new__(gpu.Authors)
+    authors.rng = Random(1)
+    articles = [(f"Question {i}?", f"Article {i}.") for i in range(6)]
+    asked = authors.documents(articles, 140)
+    kinds = [kind for kind, _, _ in asked]
+    assert (kinds.count("retrieval"), kinds.count("summary")) == (60, 80)
+    for kind, message, _ in asked:
+        *lines, question = message.splitlines()
+        if kind == "retrieval":
+            assert question.replace("Question", "Article").replace("?", ".") in lines and 1 <= len(lines) <= 4
+        else:
+            assert message.startswith("Summarize: Article")
 
 
 def test_evaluation_prompts_are_refused() -> None:
