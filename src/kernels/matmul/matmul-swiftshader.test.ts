@@ -7,6 +7,7 @@ import { openNodeGpu } from '../../gpu/node.ts';
 import { randomMatrix } from '../../testing/device/matrix.ts';
 import { activations, differing, LANES, multiply, SLICED, tilingsOf } from '../../testing/device/multiply.ts';
 import { matmulReference } from './matmul.reference.ts';
+import { software } from './matmul-tuning.ts';
 
 const DRIVER = '/usr/lib/chromium/vk_swiftshader_icd.json';
 const present = existsSync(DRIVER);
@@ -31,6 +32,9 @@ describe.skipIf(!present)('on SwiftShader', { timeout: 600_000 }, () => {
         const other = { ...choice, tilings: tilingsOf(32, rows === 8 ? 2 : 1) };
         expect(differing(one, await multiply(gpu, weights, x, { rows, choice: other }))).toBe(0);
       }
+      if (choice === LANES)
+        // and as this adapter runs it
+        expect(differing(one, await multiply(gpu, weights, x, { rows: 16, choice: software(0) }))).toBe(0);
     }
     if (format === 'f32') {
       const gelu = await multiply(gpu, weights, x, { rows: 8, choice: LANES, epilogue: 'exact-gelu' });
