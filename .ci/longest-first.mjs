@@ -4,10 +4,10 @@ import { BaseSequencer } from 'vitest/node';
 
 export const LONGEST = [
   'src/testing/contract/device-exact.test.ts',
+  'src/model/load/batch-invariance.test.ts',
   'src/engine/memory.test.ts',
   'src/testing/contract/device-distribution.test.ts',
   'src/testing/contract/system-contract.test.ts',
-  'src/model/load/batch-invariance.test.ts',
   'src/model/smollm2.test.ts',
   'src/testing/contract/device-exact-swiftshader.test.ts',
   'src/engine/device-loss.test.ts',
