@@ -312,6 +312,38 @@ test('the log follows the answer, unless it is scrolled elsewhere', async () => 
   await expect.poll(toEnd).toBeLessThan(2);
 });
 
+/** Reloads the page as soon as the text of the answer matches; from outside it could be late. */
+const reloadOnce = (pattern: RegExp) =>
+  page.locator('#chat-log').evaluate((log, source) => {
+    new MutationObserver((_, observer) => {
+      const said = log.querySelector('[aria-busy=true] .text')?.textContent ?? '-';
+      if (!new RegExp(source).test(said)) return;
+      observer.disconnect();
+      location.reload();
+    }).observe(log, { subtree: true, childList: true });
+  }, pattern.source);
+
+test('a reload during an answer keeps the question, and the text so far', async () => {
+  for (const begun of [/^$/, /\S/]) {
+    await page.getByRole('button', { name: 'Clear chat' }).click();
+    await ask(TREES);
+    await reloadOnce(begun);
+    const reloaded = page.waitForEvent('load');
+    await message().fill('And now?');
+    await message().press('Enter');
+    await reloaded;
+    await expect(questions()).toHaveCount(2);
+    await expect(questions().last()).toContainText('And now?');
+    if (begun.test('')) await expect(answers()).toHaveCount(1);
+    else await expect(answers().last().locator('.text').first()).toHaveText(/\S/);
+    const again = page.getByRole('button', { name: 'Regenerate the answer' }).last();
+    await expect(again).toBeEnabled({ timeout: 240_000 });
+    await again.click();
+    await answered();
+    await expect(answers()).toHaveCount(2);
+  }
+});
+
 for (const scheme of ['light', 'dark'] as const)
   test(`looks as in the picture, ${scheme}`, async () => {
     await page.getByRole('button', { name: 'Clear chat' }).click();

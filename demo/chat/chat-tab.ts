@@ -42,6 +42,8 @@ export class ChatTab {
   #known: StoredChat | null = null;
   #ready = false;
   #running: AbortController | null = null;
+  /** The answer that is being written. */
+  #writing: AnswerView | null = null;
   /** The last answer, where it ended early. */
   #unfinished: Unfinished | null = null;
   /** Added to the seed, so that a regenerated answer differs. */
@@ -79,6 +81,9 @@ export class ChatTab {
     this.#system.addEventListener('change', () => this.#store());
     this.#restore();
     onStoredChat(() => this.#takeOver());
+    window.addEventListener('pagehide', () => {
+      if (this.#writing?.text) this.#store(this.#writing.text);
+    });
   }
 
   /** What another tab has stored takes the place of this chat, which would overwrite it otherwise. */
@@ -102,6 +107,7 @@ export class ChatTab {
       if (role === 'user') this.#append(content, at);
       else this.#restoreAnswer(content);
     }
+    if (stored.messages.at(-1)?.role === 'user') this.#offerRetry();
     this.#follow();
   }
 
@@ -111,9 +117,10 @@ export class ChatTab {
     this.#addActions(view);
   }
 
-  /** What another tab has stored while this one answered stays, and is shown. */
-  #store(): void {
-    const mine = { system: this.#system.value, messages: this.#conversation.messages };
+  /** What another tab has stored while this one answered stays, and is shown. `soFar`: of an answer being written. */
+  #store(soFar = ''): void {
+    const answer = soFar === '' ? [] : [{ role: 'assistant', content: soFar } as const];
+    const mine = { system: this.#system.value, messages: [...this.#conversation.messages, ...answer] };
     const theirs = storedChat();
     const isOwn = JSON.stringify(theirs) === JSON.stringify(this.#known);
     storeChat(isOwn ? mine : mergedChat(theirs, mine, this.#known));
@@ -211,7 +218,13 @@ export class ChatTab {
     if (this.#box.value.trim() === content) this.#box.value = ''; // else the visitor has written something else meanwhile
     this.#welcome?.remove();
     this.#conversation.ask(content);
-    this.#append(content, this.#conversation.messages.length - 1);
+    this.#answerTo(content, this.#conversation.messages.length - 1);
+  }
+
+  /** The question is stored at once: a reload ends the answer, and keeps the question. */
+  #answerTo(content: string, at: number): void {
+    this.#append(content, at);
+    this.#store();
     void this.#answer();
   }
 
@@ -224,8 +237,7 @@ export class ChatTab {
     if (this.#running || !this.#ready) return;
     this.#conversation.edit(at, content);
     this.#keep(at);
-    this.#append(content, at);
-    void this.#answer();
+    this.#answerTo(content, at);
   }
 
   #retry(): void {
@@ -300,6 +312,7 @@ export class ChatTab {
     hideFault();
     const abort = new AbortController();
     this.#running = abort;
+    this.#writing = view;
     this.#showButton();
     say('chat-status', 'Answering');
     const seen: TraceEvent[] = [];
@@ -320,6 +333,7 @@ export class ChatTab {
     } finally {
       view.finish();
       this.#running = null;
+      this.#writing = null;
       this.#keepUnfinished(view, seen);
       this.#end(view);
       this.#showButton();
@@ -339,27 +353,36 @@ export class ChatTab {
   #end(view: AnswerView): void {
     if (!view.root.isConnected) return; // the chat was cleared meanwhile
     this.#conversation.answer(view.text);
-    this.#addActions(view);
-    if (view.text === '') view.root.remove();
-    else this.#store();
+    if (view.text !== '') {
+      this.#addActions(view);
+      this.#store();
+    } else {
+      view.root.remove();
+      this.#offerRetry();
+    }
   }
 
   #addActions(view: AnswerView): void {
-    const retry = action('Regenerate', 'Regenerate the answer', () => this.#retry());
-    retry.classList.add('retry');
     const go = action('Continue', 'Continue the answer', () => this.#continue());
     go.classList.add('retry'); // on older answers both are hidden
-    if (view.text !== '')
-      view.actions.append(
-        ...view.toggle,
-        copyAction(() => view.text),
-        ...(this.#unfinished ? [go] : []),
-        retry,
-      );
-    else {
-      const row = this.#log.lastElementChild?.querySelector('.row.tight');
-      row?.querySelector('.retry')?.remove(); // of an earlier failure
-      row?.append(retry);
-    }
+    view.actions.append(
+      ...view.toggle,
+      copyAction(() => view.text),
+      ...(this.#unfinished ? [go] : []),
+      this.#retryAction(),
+    );
+  }
+
+  /** The last question has no answer: it failed, or was stopped before its first word. */
+  #offerRetry(): void {
+    const row = this.#articles.at(-1)?.querySelector('.row.tight');
+    row?.querySelector('.retry')?.remove(); // of an earlier failure
+    row?.append(this.#retryAction());
+  }
+
+  #retryAction(): HTMLButtonElement {
+    const retry = action('Regenerate', 'Regenerate the answer', () => this.#retry());
+    retry.classList.add('retry', 'again');
+    return retry;
   }
 }

@@ -17,6 +17,7 @@ test('a conversation is read again, and anything else is nothing', () => {
     '{"messages":[]}',
     '{"system":7,"messages":[]}',
     JSON.stringify({ system: '', messages: messages.toReversed() }),
+    JSON.stringify({ system: '', messages: [...messages, messages[1]] }),
     JSON.stringify({ system: '', messages: [{ role: 'user', content: '' }] }),
     JSON.stringify({ system: '', messages: [{ role: 'system', content: 'x' }] }),
     JSON.stringify({ system: '', messages: [7] }),
@@ -24,7 +25,7 @@ test('a conversation is read again, and anything else is nothing', () => {
     expect(readStoredChat(other), `${other}`).toBeNull();
 });
 
-test('questions without an answer are left out, and the rest is read again', () => {
+test('questions without an answer are kept, and read again', () => {
   const kept = new Map<string, string>();
   vi.stubGlobal('localStorage', {
     getItem: (key: string) => kept.get(key) ?? null,
@@ -38,18 +39,16 @@ test('questions without an answer are left out, and the rest is read again', () 
     { role: 'user', content: 'And now?' },
     { role: 'assistant', content: 'Three.' },
   ] as const;
-  storeChat({ system: '', messages: [asked, answer, stopped] });
-  expect(storedChat()?.messages).toEqual([asked, answer]);
-  storeChat({ system: '', messages: [asked, answer, stopped, again] });
-  expect(storedChat()?.messages).toEqual([asked, answer]);
-  storeChat({ system: '', messages: [asked, answer, stopped, again, last] });
-  expect(storedChat()?.messages).toEqual([asked, answer, again, last]);
-  storeChat({ system: '', messages: [stopped] });
+  for (const messages of [[stopped], [asked, answer, stopped], [asked, answer, stopped, again, last]]) {
+    storeChat({ system: '', messages });
+    expect(storedChat()?.messages).toEqual(messages);
+  }
+  storeChat({ system: '', messages: [] });
   expect(storedChat()).toBeNull();
   // Of a conversation that is too long the newest exchanges are kept.
   const long = { role: 'assistant', content: 'x'.repeat(400_000) } as const;
-  storeChat({ system: 'Be brief.', messages: [asked, long, again, long, asked, long] });
-  expect(storedChat()).toEqual({ system: 'Be brief.', messages: [again, long, asked, long] });
+  storeChat({ system: 'Be brief.', messages: [asked, long, stopped, again, long, asked, long] });
+  expect(storedChat()).toEqual({ system: 'Be brief.', messages: [stopped, again, long, asked, long] });
   storeChat({ system: '', messages: [asked, { ...long, content: 'x'.repeat(1_000_000) }] });
   expect(storedChat()).toBeNull();
 });
@@ -69,7 +68,11 @@ test('what two tabs have added to a conversation is kept, and what one of them d
   expect(mergedChat(chat('a', 'edited'), chat('a', 'b', 'mine'), before)).toEqual(chat('a', 'edited', 'mine'));
   expect(mergedChat(chat('theirs'), chat('mine'), null)).toEqual(chat('theirs', 'mine'));
   const unanswered = { system: '', messages: [...before.messages, { role: 'user', content: 'c' }] } as const;
-  expect(mergedChat(chat('theirs'), unanswered, before)).toEqual(chat('theirs'));
+  const asked = unanswered.messages.slice(-1);
+  expect(mergedChat(chat('theirs'), unanswered, before).messages).toEqual([...chat('theirs').messages, ...asked]);
+  // Another tab has gone on after a question that was still being answered here.
+  const theirs = { system: '', messages: [...unanswered.messages, ...said('theirs')] };
+  expect(mergedChat(theirs, chat('a', 'b', 'c'), unanswered)).toEqual(chat('a', 'b', 'theirs', 'c'));
   expect(mergedChat({ ...before, system: 'theirs' }, before, before).system).toBe('theirs');
   expect(mergedChat({ ...before, system: 'theirs' }, { ...before, system: 'mine' }, before).system).toBe('mine');
 });

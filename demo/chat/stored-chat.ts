@@ -12,13 +12,16 @@ const KEY = 'outrider-chat';
 /** Of longer conversations the newest exchanges are kept: browsers give a page some 5 MB. */
 const LONGEST = 1_000_000;
 
-const isMessage = (value: unknown, i: number): value is Message => {
+/** A question, or the answer to the question before it: one that was stopped or failed early has none. */
+const isMessage = (value: unknown, i: number, all: readonly unknown[]): value is Message => {
   if (!isObject(value)) return false;
   const { role, content } = value;
-  return role === (i % 2 === 0 ? 'user' : 'assistant') && typeof content === 'string' && content !== '';
+  const before = all[i - 1];
+  const expected = role === 'user' || (role === 'assistant' && isObject(before) && before.role === 'user');
+  return expected && typeof content === 'string' && content !== '';
 };
 
-/** Null for anything that this page did not write. Questions and answers take turns. */
+/** Null for anything that this page did not write. */
 export const readStoredChat = (text: string | null): StoredChat | null => {
   const { system, messages } = asObject(text) ?? {};
   if (typeof system !== 'string' || !Array.isArray(messages) || !messages.every(isMessage)) return null;
@@ -33,33 +36,31 @@ export const onStoredChat = (changed: () => void): void =>
     if (key === KEY) changed();
   });
 
-/** Questions whose answer was stopped or failed are not kept, so that question and answer take turns. */
-const wholeOf = (messages: readonly Message[]): readonly Message[] =>
-  messages.filter(({ role }, i) =>
-    role === 'assistant' ? messages[i - 1]?.role === 'user' : messages[i + 1]?.role === 'assistant',
-  );
-
-/** Of messages that take turns. */
+/** Each question with its answer, if it has one. */
 const exchangesOf = (messages: readonly Message[]): readonly (readonly Message[])[] =>
-  messages.flatMap((message, i) => (message.role === 'user' ? [messages.slice(i, i + 2)] : []));
+  messages.flatMap(({ role }, i) =>
+    role === 'user' ? [messages.slice(i, messages[i + 1]?.role === 'assistant' ? i + 2 : i + 1)] : [],
+  );
 
 /**
  * Two tabs have gone on from `before`: what another one has stored, and the exchanges of this one that are in neither.
- * So what was deleted there stays deleted.
+ * So what was deleted there stays deleted. A question that both have is there once if this tab has its answer.
  */
 export const mergedChat = (theirs: StoredChat | null, mine: StoredChat, before: StoredChat | null): StoredChat => {
-  const messages = theirs?.messages ?? [];
-  const known = new Set(exchangesOf([...messages, ...(before?.messages ?? [])]).map((each) => JSON.stringify(each)));
-  const own = exchangesOf(wholeOf(mine.messages)).filter((each) => !known.has(JSON.stringify(each)));
+  const there = exchangesOf(theirs?.messages ?? []);
+  const known = new Set([...there, ...exchangesOf(before?.messages ?? [])].map((each) => JSON.stringify(each)));
+  const own = exchangesOf(mine.messages).filter((each) => !known.has(JSON.stringify(each)));
+  const answered = new Set(own.flatMap(([question, answer]) => (answer ? [question?.content] : [])));
+  const kept = there.filter(([question, answer]) => answer || !answered.has(question?.content));
   const system = mine.system === (before?.system ?? '') ? (theirs?.system ?? '') : mine.system;
-  return { system, messages: [...messages, ...own.flat()] };
+  return { system, messages: [...kept, ...own].flat() };
 };
 
 export const storeChat = ({ system, messages }: StoredChat): void => {
-  const whole = wholeOf(messages);
-  const without = (oldest: number): string => JSON.stringify({ system, messages: whole.slice(oldest) });
+  const exchanges = exchangesOf(messages);
+  const without = (oldest: number): string => JSON.stringify({ system, messages: exchanges.slice(oldest).flat() });
   let dropped = 0;
-  while (dropped < whole.length && without(dropped).length > LONGEST) dropped += 2;
+  while (dropped < exchanges.length && without(dropped).length > LONGEST) dropped++;
   const text = without(dropped);
-  store(KEY, (whole.length === 0 && system === '') || text.length > LONGEST ? null : text);
+  store(KEY, (exchanges.length === 0 && system === '') || text.length > LONGEST ? null : text);
 };
