@@ -12,6 +12,7 @@ import {
   tool,
 } from 'ai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { OutriderError } from '../base/errors.ts';
 import type { Engine } from '../engine/engine.ts';
 import { testGpu } from '../testing/device/gpu.ts';
 import { draftEngine, toyTextEngine } from '../testing/toys/text-engine.ts';
@@ -124,6 +125,22 @@ describe('generateText', () => {
     const providerOptions = { outrider: { reasoningBudget: 5 } };
     const budget = generateText({ model, ...request, reasoning: 'high', providerOptions });
     await expect(budget).rejects.toThrow('the chat template of this model has no tags');
+  });
+
+  it('knows a refusal of reasoning by its reason, not by its words', async () => {
+    const refusing = (reason: object): Engine => ({
+      ...engine,
+      async *run(request, signal) {
+        if (request.reasoning?.enabled) throw new OutriderError('bad-request', 'in other words', '', reason);
+        yield* engine.run(request, signal);
+      },
+    });
+    const model = createOutrider(refusing({ unsupported: 'reasoning' }))();
+    const { text, warnings } = await generateText({ model, ...request, reasoning: 'high' });
+    expect(text).toBe(await plain());
+    expect(warnings).toEqual([{ type: 'unsupported', feature: 'reasoning', details: 'in other words' }]);
+    const other = generateText({ model: createOutrider(refusing({}))(), ...request, reasoning: 'high' });
+    await expect(other).rejects.toThrow('in other words');
   });
 
   it('takes any whole number for a seed', async () => {

@@ -194,8 +194,7 @@ async function* orWithoutReasoning(
   try {
     yield* run(request);
   } catch (error) {
-    const isKnown = error instanceof OutriderError && error.message.startsWith('reasoning: ');
-    if (!isKnown || !request.reasoning?.enabled) throw error;
+    if (!(error instanceof OutriderError) || !error.unsupported || !request.reasoning?.enabled) throw error;
     warnings.push({ type: 'unsupported', feature: 'reasoning', details: error.message });
     const { enabled: _, ...reasoning } = request.reasoning;
     yield* run({ ...request, reasoning });

@@ -79,22 +79,21 @@ const paramsOf = (params: ChatCompletionParams | CompletionParams): Readonly<Rec
 };
 
 /** Of refusals that begin with other words; `prompt` is messages in a chat. */
-const BEGINNINGS: readonly (readonly [start: string, param: string, code: string | null])[] = [
-  ['the prompt is empty', 'prompt', null],
-  ['token ', 'prompt', null],
-  ['there is no system', 'outrider.system', null],
-  ['json_schema', 'response_format', null],
-  ['tools', 'tools', null],
-  ['reasoning: ', 'reasoning_effort', 'unsupported_parameter'],
+const BEGINNINGS: readonly (readonly [start: string, param: string])[] = [
+  ['the prompt is empty', 'prompt'],
+  ['token ', 'prompt'],
+  ['there is no system', 'outrider.system'],
+  ['json_schema', 'response_format'],
+  ['tools', 'tools'],
 ];
 
 /** The same in OpenAI's words, and its parameter. */
 const inTheirWords = (
   text: string,
   params: Readonly<Record<string, string>>,
-): { readonly message: string; readonly param: string | null; readonly code?: string | null } => {
+): { readonly message: string; readonly param: string | null } => {
   const known = BEGINNINGS.find(([start]) => text.startsWith(start));
-  if (known) return { message: text, param: params[known[1]] ?? known[1], code: known[2] };
+  if (known) return { message: text, param: params[known[1]] ?? known[1] };
   const [, name = '', rest = ''] = /^([\w.]+)((?:\[\w+\])?(?: must be |:? is |: ).*)$/s.exec(text) ?? [];
   const param = (Object.hasOwn(params, name) && params[name]) || null;
   return { message: param ? `${param}${rest}` : text, param };
@@ -108,12 +107,10 @@ export const toApiError = (cause: unknown, asked: ChatCompletionParams | Complet
   if (!(cause instanceof OutriderError) || (code !== 'bad-request' && code !== 'bad-constraint'))
     return new APIError(500, { message: text, type: 'server_error', param: null, code }, { cause });
   const params = asked ? paramsOf(asked) : PARAMS;
-  const {
-    message: said,
-    param,
-    code: theirs = null,
-  } = cause.overflow
+  const said = cause.overflow
     ? { message: text, param: params.prompt ?? 'prompt', code: 'context_length_exceeded' }
-    : inTheirWords(text, params);
-  return new APIError(400, { message: said, type: 'invalid_request_error', param, code: theirs }, { cause });
+    : cause.unsupported
+      ? { message: text, param: 'reasoning_effort', code: 'unsupported_parameter' }
+      : { ...inTheirWords(text, params), code: null };
+  return new APIError(400, { type: 'invalid_request_error', ...said }, { cause });
 };

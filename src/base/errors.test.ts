@@ -1,6 +1,21 @@
 import { getEventListeners } from 'node:events';
 import { expect, it } from 'vitest';
-import { unlessAborted } from './errors.ts';
+import { errorOf, OutriderError, toFault, unlessAborted } from './errors.ts';
+
+it('carries what programs go by across a worker', () => {
+  const facts = {
+    remedy: { maxTokens: 8 },
+    overflow: { requested: 9, context: 8 },
+    unsupported: 'reasoning' as const,
+  };
+  const error = new OutriderError('bad-request', 'too much', 'Ask for less.', facts);
+  expect(errorOf(structuredClone(toFault(error)))).toMatchObject({
+    code: 'bad-request',
+    hint: 'Ask for less.',
+    ...facts,
+  });
+  expect(toFault(new OutriderError('aborted', 'stopped'))).toEqual({ code: 'aborted', message: 'stopped', hint: '' });
+});
 
 it('gives what the work gives, and leaves no listener on the signal', async () => {
   const { signal } = new AbortController();

@@ -28,10 +28,12 @@ export interface Overflow {
 }
 
 /** What a program can go by, in addition to the code. */
-interface Facts {
+export interface Facts {
   readonly remedy?: Remedy;
   /** Of a prompt that does not fit the context together with its answer. */
   readonly overflow?: Overflow;
+  /** What was asked for that the loaded model does not know. */
+  readonly unsupported?: 'reasoning';
 }
 
 /** What crosses `postMessage` and prints as `{"error": …}`. */
@@ -46,8 +48,10 @@ export class OutriderError extends Error {
   override readonly name = 'OutriderError';
   readonly code: ErrorCode;
   readonly hint: string;
-  readonly remedy: Remedy | undefined;
-  readonly overflow: Overflow | undefined;
+  // Declared alone: the constructor sets them, and the widget's last bytes are counted.
+  declare readonly remedy: Remedy | undefined;
+  declare readonly overflow: Overflow | undefined;
+  declare readonly unsupported: 'reasoning' | undefined;
 
   constructor(code: ErrorCode, message: string, hint = '', options?: ErrorOptions & Facts) {
     super(message, options);
@@ -55,14 +59,22 @@ export class OutriderError extends Error {
     this.hint = hint;
     this.remedy = options?.remedy;
     this.overflow = options?.overflow;
+    this.unsupported = options?.unsupported;
   }
 }
 
 /** Anything thrown, as data. An unknown error is our own bug and says so. */
 export const toFault = (error: unknown): Fault => {
   if (error instanceof OutriderError) {
-    const { code, message, hint, remedy, overflow } = error;
-    return { code, message, hint, ...(remedy && { remedy }), ...(overflow && { overflow }) };
+    const { code, message, hint, remedy, overflow, unsupported } = error;
+    return {
+      code,
+      message,
+      hint,
+      ...(remedy && { remedy }),
+      ...(overflow && { overflow }),
+      ...(unsupported && { unsupported }),
+    };
   }
   if (error instanceof DOMException && error.name === 'AbortError')
     return { code: 'aborted', message: 'aborted', hint: '' };

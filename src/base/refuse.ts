@@ -1,8 +1,8 @@
 // The errors that most of the library throws. Each of these returns the error, so that the caller's `throw` ends the branch.
-import { OutriderError } from './errors.ts';
+import { type Facts, OutriderError } from './errors.ts';
 
 /** The caller asked for what cannot be done: `throw refuse('top 65 exceeds 64', 'Ask for fewer.')`. */
-export const refuse = (message: string, hint = '', options?: ErrorOptions): OutriderError =>
+export const refuse = (message: string, hint = '', options?: ErrorOptions & Facts): OutriderError =>
   new OutriderError('bad-request', message, hint, options);
 
 /** A constraint on the answer cannot be used, or cannot be kept. */

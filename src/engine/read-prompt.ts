@@ -71,6 +71,7 @@ export const readPrompt = (asked: PromptRequest, constraint: Constraint | null, 
     throw refuse(
       'reasoning: the chat template of this model has no tags for it',
       'Leave `reasoning` out, or load a model whose template has tags such as <think>.',
+      { unsupported: 'reasoning' },
     );
   const tokens = tokenizer.encodeChat(messages, options());
   const text = tags ? tokenizer.chat(messages, options()) : '';
