@@ -3,10 +3,10 @@
 // patterns match whole strings), never more. XGrammar's own converter is not used, because it ignores keywords that it
 // does not know and misreads some that it does (docs/decisions/0030-constraints.md).
 import { isObject } from '../base/is-object.ts';
-import { badConstraint } from '../base/refuse.ts';
-import { BoundedPattern, Steps } from '../text/bounded-pattern.ts';
+import { Steps } from '../text/bounded-pattern.ts';
 import type { JsonSchema } from './constraint.ts';
 import { dependentVariants } from './dependencies.ts';
+import { checkDisjoint } from './disjoint-branches.ts';
 import { FORMATS, UNKEPT_FORMATS, VARIANTS } from './formats.ts';
 import { LONGEST_GRAMMAR } from './grammar-size.ts';
 import { characterClass, literal } from './literal.ts';
@@ -14,55 +14,22 @@ import { mergeSchemas } from './merge-schemas.ts';
 import { integerPattern, multiplePattern, numberPattern } from './number-range.ts';
 import { IN_JSON, patternGrammar } from './pattern.ts';
 import { type Following, isWithin, lengthsOf } from './pattern-texts.ts';
-
-type Node = { readonly [keyword: string]: unknown };
-type Type = 'object' | 'array' | 'string' | 'number' | 'integer' | 'boolean' | 'null';
-
-const TYPES: readonly Type[] = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'];
-
-const BOUNDS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'] as const;
-
-/** Keywords that are kept, by the type of value that they apply to. */
-const KEYWORDS: Readonly<Record<Type, readonly string[]>> = {
-  object: [
-    ...['properties', 'required', 'additionalProperties', 'patternProperties', 'minProperties', 'maxProperties'],
-    ...['dependencies', 'dependentRequired', 'dependentSchemas', 'unevaluatedProperties', 'propertyNames'],
-  ],
-  array: ['items', 'prefixItems', 'additionalItems', 'minItems', 'maxItems', 'uniqueItems', 'unevaluatedItems'],
-  string: ['minLength', 'maxLength', 'pattern', 'format'],
-  number: [...BOUNDS, 'multipleOf', 'divisibleBy'],
-  integer: [...BOUNDS, 'multipleOf', 'divisibleBy'],
-  boolean: [],
-  null: [],
-};
-
-/** Keywords of any draft that are not kept, by the type of value that they apply to. */
-const UNKEPT: Readonly<Record<Type | 'any', readonly string[]>> = {
-  any: ['not', 'if', 'then', 'else', '$dynamicRef', '$recursiveRef', 'extends', 'disallow'],
-  object: [],
-  array: ['contains', 'minContains', 'maxContains'],
-  string: [],
-  number: [],
-  integer: [],
-  boolean: [],
-  null: [],
-};
-
-/** All keywords that say which values are valid. By the specification others are annotations. */
-const ASSERTIONS = new Set([
-  ...['type', 'enum', 'const', '$ref', 'anyOf', 'oneOf', 'allOf'],
-  ...[KEYWORDS, UNKEPT].flatMap((own) => Object.values(own).flat()),
-]);
-
-/** One letter more, less, other or swapped. */
-const isSlip = (a: string, b: string): boolean => {
-  let start = 0;
-  while (start < a.length && a[start] === b[start]) start++;
-  let end = 0;
-  while (end < Math.min(a.length, b.length) - start && a.at(-1 - end) === b.at(-1 - end)) end++;
-  const [x, y] = [a.slice(start, a.length - end), b.slice(start, b.length - end)];
-  return Math.max(x.length, y.length) <= 1 || (x.length === 2 && x === [...y].reverse().join(''));
-};
+import { patternsOf, withNames, withPatternsOf } from './property-names.ts';
+import {
+  ASSERTIONS,
+  asNode,
+  BOUNDS,
+  checkSpelling,
+  impliedTypes,
+  isOf,
+  type Node,
+  refused,
+  TYPES,
+  type Type,
+  typesOf,
+  UNKEPT,
+  unsupported,
+} from './schema-keywords.ts';
 
 /** Deeper schemas are no one's; a hostile one would exhaust the stack. */
 const MOST_DEPTH = 64;
@@ -72,15 +39,11 @@ const MOST_MERGES = 256;
 /** Steps of comparing patterns with formats and lengths. A pattern that zod writes takes 24 000 at most. */
 const MOST_FOLLOWED = 5_000_000;
 
-const asNode = (value: unknown): Node => (isObject(value) ? value : {});
 /** Larger counts make grammars of thousands of rules. */
 const MOST_COUNT = 10_000;
 const isCount = (value: unknown): value is number =>
   Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= MOST_COUNT;
 const isSchema = (value: unknown): value is JsonSchema => typeof value === 'boolean' || isObject(value);
-
-const refused = (path: string, what: string, hint = ''): Error =>
-  badConstraint(`json_schema at ${path === '' ? 'its root' : path}: ${what}`, hint);
 
 /** A key of a reference. A wrong escape stays as it is. */
 const unescaped = (part: string): string => {
@@ -498,27 +461,6 @@ export const schemaRules = (
 const alternatives = (parts: readonly string[]): string =>
   parts.length === 1 ? (parts[0] as string) : `(${parts.join(' | ')})`;
 
-const unsupported = (path: string, keyword: string): Error =>
-  refused(path, `${keyword} is not supported`, 'Leave it out and check the answer, or write the schema without it.');
-
-/** Throws where a schema says more about its values than these keywords do. */
-export const checkKeywords = (schema: JsonSchema, known: readonly string[], path: string): true => {
-  const node = asNode(schema);
-  checkSpelling(node, path);
-  for (const name of Object.keys(node))
-    if (ASSERTIONS.has(name) && node[name] !== undefined && !known.includes(name)) throw unsupported(path, name);
-  return true;
-};
-
-/** A misspelt keyword would be taken for an annotation. */
-const checkSpelling = (node: Node, path: string): void => {
-  for (const name of Object.keys(node)) {
-    if (ASSERTIONS.has(name) || !/^[a-z]/i.test(name)) continue;
-    const meant = [...ASSERTIONS].find((known) => known.length > 5 && isSlip(name, known));
-    if (meant) throw refused(path, `${name} is no keyword`, `Did you mean ${meant}?`);
-  }
-};
-
 /** A schema that no value has. */
 const isNever = (node: unknown): boolean =>
   node === false ||
@@ -539,53 +481,6 @@ const withoutNot = ({ not: _, ...node }: Node, not: unknown, path: string): Node
   return { ...node, type };
 };
 
-interface PropertyPattern {
-  readonly text: string;
-  readonly matches: (name: string) => boolean;
-  readonly schema: unknown;
-}
-
-const patternsOf = ({ patternProperties = {} }: Node, path: string, steps: Steps): readonly PropertyPattern[] => {
-  if (!isObject(patternProperties)) throw refused(path, 'patternProperties must be an object');
-  const orRefuse = <T>(text: string, what: string, work: () => T): T => {
-    try {
-      return work();
-    } catch {
-      throw refused(`${path}/patternProperties`, `${JSON.stringify(text)} ${what}`);
-    }
-  };
-  return Object.entries(patternProperties).map(([text, schema]) => {
-    const native = orRefuse(text, 'is no pattern', () => new RegExp(text, 'u'));
-    const bounded = orRefuse(text, 'is too long or refers back to a group', () => new BoundedPattern(native, steps));
-    const matches = (name: string): boolean =>
-      orRefuse(text, 'takes too many steps for the names of the properties', () => bounded.test(name));
-    return { text, matches, schema };
-  });
-};
-
-/** What `propertyNames` says, in keywords that list properties: any names, these, or those of a pattern. */
-const withNames = ({ propertyNames: names, ...node }: Node, path: string): Node => {
-  const said = Object.keys(asNode(names)).filter((name) => ASSERTIONS.has(name) && name !== 'type');
-  const isText = names === true || (isObject(names) && (typesOf(names, path)?.includes('string') ?? true));
-  const { properties = {}, patternProperties, additionalProperties, unevaluatedProperties = true } = node;
-  const rest = additionalProperties ?? unevaluatedProperties;
-  const { enum: values, pattern } = asNode(names);
-  if (isText && said.length === 0) return node;
-  if (isText && said.length === 1 && isObject(properties) && patternProperties === undefined) {
-    const listed = Array.isArray(values) ? values.filter((name) => typeof name === 'string') : [];
-    const each = (name: string) => [name, Object.hasOwn(properties, name) ? properties[name] : rest];
-    if (said[0] === 'enum')
-      return { ...node, properties: Object.fromEntries(listed.map(each)), additionalProperties: false };
-    if (said[0] === 'pattern' && typeof pattern === 'string' && Object.keys(properties).length === 0)
-      return { ...node, patternProperties: { [pattern]: rest }, additionalProperties: false };
-  }
-  throw unsupported(path, 'propertyNames');
-};
-
-/** What holds for a property by all patterns at once. */
-const withPatternsOf = (patterns: readonly PropertyPattern[]): unknown =>
-  patterns.length === 1 ? patterns[0]?.schema : { allOf: patterns.map(({ schema }) => schema) };
-
 /** A branch of anyOf or oneOf next to which these types stand. */
 const narrowed = (part: unknown, types: readonly Type[], path: string): unknown => {
   if (!isObject(part)) return part === true ? { type: types } : part;
@@ -598,98 +493,4 @@ const narrowed = (part: unknown, types: readonly Type[], path: string): unknown 
       )
     : types;
   return both.length === 0 ? false : { ...part, type: both };
-};
-
-const typesOf = (node: Node, path: string): readonly Type[] | null => {
-  if (node.type === undefined) return null;
-  const types = [node.type].flat();
-  const wrong = types.find((type) => !TYPES.includes(type as Type));
-  if (types.length === 0 || wrong !== undefined)
-    throw refused(path, `type ${JSON.stringify(wrong ?? node.type)} does not exist`, `Types: ${TYPES.join(', ')}.`);
-  // An integer is a number.
-  return (types as Type[]).filter((type) => type !== 'integer' || !types.includes('number'));
-};
-
-/** Without `type`: the one that the keywords are about. Other types would be valid too; they are not written. */
-const impliedTypes = (keywords: readonly string[]): readonly Type[] | null => {
-  const type = TYPES.find((each) => keywords.some((name) => KEYWORDS[each].includes(name)));
-  return type ? [type] : null;
-};
-
-const isOf = (value: unknown, type: Type): boolean => {
-  if (type === 'null') return value === null;
-  if (type === 'array') return Array.isArray(value);
-  if (type === 'object') return isObject(value);
-  if (type === 'integer') return Number.isInteger(value);
-  return typeof value === type;
-};
-
-/** Objects with the same properties are equal, in any order. */
-const inOrder = (_: string, value: unknown): unknown =>
-  isObject(value) ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))) : value;
-
-/** What a branch of oneOf says at once about its values: their types, or the values themselves. */
-const kinds = (
-  node: unknown,
-): { readonly types: readonly Type[] | null; readonly values: readonly string[] | null } => {
-  if (!isObject(node)) return { types: null, values: null };
-  const values = 'const' in node ? [node.const] : Array.isArray(node.enum) ? node.enum : null;
-  if (values)
-    return {
-      types: TYPES.filter((type) => values.some((value) => isOf(value, type))),
-      values: values.map((value) => JSON.stringify(value, inOrder)),
-    };
-  const types = [node.type].flat().filter((type) => TYPES.includes(type as Type)) as Type[];
-  return { types: types.length > 0 ? types : null, values: null };
-};
-
-/** oneOf is compiled as anyOf, which is the same only where no value is of two branches. */
-const checkDisjoint = (branches: readonly unknown[], path: string): void => {
-  for (const [i, a] of branches.entries())
-    for (const b of branches.slice(i + 1))
-      if (!disjoint(a, b))
-        throw refused(
-          path,
-          'a value may be valid under two branches of oneOf',
-          'Write anyOf, or give branches that differ by type or by a constant property.',
-        );
-};
-
-/** No object that is written for `a` is valid under `b`, which requires a property that is not written. */
-const lacks = (a: unknown, b: unknown): boolean => {
-  if (!isObject(a) || !isObject(b) || [a, b].some((node) => '$ref' in node || 'anyOf' in node || 'oneOf' in node))
-    return false;
-  if ([a, b].some((node) => [node.type ?? 'object'].flat().join() !== 'object')) return false;
-  if (Object.keys(a).some((name) => /^(depend|allOf|patternProperties|propertyNames)/.test(name))) return false;
-  const [properties, required] = [a.properties ?? {}, a.required ?? []];
-  if (!isObject(properties) || !Array.isArray(required) || !Array.isArray(b.required)) return false;
-  const written = new Set<unknown>([...Object.keys(properties), ...required]);
-  if (written.size === 0 && a.additionalProperties !== false) return false;
-  return b.required.some((name) => !written.has(name));
-};
-
-/** Types of values that are written for `a` and may be valid under `b`. */
-const sharedTypes = (a: unknown, b: unknown): readonly Type[] => {
-  const valid = kinds(b).types ?? TYPES;
-  const implied = isObject(a) && !('allOf' in a) ? impliedTypes(Object.keys(a)) : null;
-  const written = kinds(a).types ?? implied ?? TYPES;
-  const isNumeric = (type: Type): boolean => type === 'number' || type === 'integer';
-  return written.filter((x) => valid.some((y) => x === y || (isNumeric(x) && isNumeric(y))));
-};
-
-const disjoint = (a: unknown, b: unknown): boolean => {
-  const [first, second] = [kinds(a), kinds(b)];
-  if (first.values && second.values) return !first.values.some((value) => second.values?.includes(value));
-  const shared = [...sharedTypes(a, b), ...sharedTypes(b, a)];
-  if (shared.length === 0) return true;
-  if (lacks(a, b) && lacks(b, a)) return true;
-  // Properties tell objects apart, but no values of other types.
-  if (shared.some((type) => type !== 'object')) return false;
-  if (!isObject(a) || !isObject(b) || !isObject(a.properties) || !isObject(b.properties)) return false;
-  const [mine, others] = [a.properties, b.properties];
-  const required = (node: Node, name: string): boolean => Array.isArray(node.required) && node.required.includes(name);
-  return Object.keys(mine).some((name) => {
-    const [x, y] = [kinds(mine[name]).values, kinds(others[name]).values];
-    return x && y && required(a, name) && required(b, name) && !x.some((value) => y.includes(value));
-  });
 };

@@ -5,8 +5,9 @@ import { badConstraint } from '../base/refuse.ts';
 import type { GrammarRules, ToolFamily } from '../text/tool-calls/family.ts';
 import type { ToolFunction, Tools } from '../text/tool-calls/tools.ts';
 import type { JsonSchema } from './constraint.ts';
-import { checkKeywords, rulesOfJson, schemaRules } from './json-schema.ts';
+import { rulesOfJson, schemaRules } from './json-schema.ts';
 import { literal } from './literal.ts';
+import { checkKeywords } from './schema-keywords.ts';
 
 class Writer implements GrammarRules {
   readonly rules: string[] = [];
