@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { LLAMA, message } from '../../testing/toys/family-configs.ts';
+import { LFM2, LLAMA, message, QWEN35 } from '../../testing/toys/family-configs.ts';
 import { readArchitecture } from './families.ts';
 
 test.each([
@@ -21,6 +21,29 @@ test.each([
   [{ architectures: ['__proto__'] }, 'architecture __proto__ is not supported'],
 ] as const)('%j is refused by name', (change, expected) => {
   expect(message({ ...LLAMA, ...change })).toContain(expected);
+});
+
+// As transformers 5.23 has it in each family's configuration class.
+test.each([
+  ['LlamaForCausalLM', 160],
+  ['MistralForCausalLM', 8],
+  ['MinistralForCausalLM', 8],
+  ['SmolLM3ForCausalLM', 4],
+  ['Qwen2ForCausalLM', 32],
+  ['Qwen3ForCausalLM', 32],
+  ['Exaone4ForCausalLM', 32],
+  ['HeliumForCausalLM', 20],
+])('%s without num_key_value_heads has %d, and with null as many as queries', (architecture, expected) => {
+  const { num_key_value_heads: _, ...rest } = LLAMA;
+  const config = { ...rest, architectures: [architecture], num_attention_heads: 160, head_dim: 16 };
+  expect(readArchitecture(config).sizes.keyValueHeads).toBe(expected);
+  expect(readArchitecture({ ...config, num_key_value_heads: null }).sizes.keyValueHeads).toBe(160);
+});
+
+test('LFM2 without num_key_value_heads has 8, and Qwen3.5 has 4', () => {
+  const without = { num_attention_heads: 160, head_dim: 16, num_key_value_heads: undefined };
+  expect(readArchitecture({ ...LFM2, ...without }).sizes.keyValueHeads).toBe(8);
+  expect(readArchitecture({ ...QWEN35, ...without }).sizes.keyValueHeads).toBe(4);
 });
 
 test('a field nested beyond what can be printed is refused by name', () => {

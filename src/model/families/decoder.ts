@@ -87,7 +87,7 @@ export const readSizes = (config: Config, defaults: SizeDefaults = {}): Sizes =>
     layers: config.count('num_hidden_layers', defaults.layers),
     hidden,
     heads,
-    keyValueHeads: config.count('num_key_value_heads', defaults.keyValueHeads ?? heads),
+    keyValueHeads: config.countOrNull('num_key_value_heads', defaults.keyValueHeads ?? heads) ?? heads, // null is not absent
     headDim,
     paddedHead: Math.ceil(headDim / 8) * 8,
     feedForward: defaults.feedForward ?? config.count('intermediate_size'),

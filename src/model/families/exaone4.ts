@@ -28,6 +28,7 @@ export const readExaone4 = (config: Config): Architecture => {
     types(layers) ?? Array.from({ length: layers }, (_, layer) => pattern(layer));
   return readDecoder(config, {
     family: 'exaone4',
+    sizes: { keyValueHeads: 32 },
     queryKeyNorm: 'head',
     norms: 'after',
     epsilon: 1e-5,

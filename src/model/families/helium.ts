@@ -9,7 +9,7 @@ export const readHelium = (config: Config): Architecture => {
   return readDecoder(config, {
     family: 'helium',
     epsilon: 1e-8,
-    sizes: { headDim: 128 },
+    sizes: { keyValueHeads: 20, headDim: 128 },
     pairs: 'adjacent',
     bias: { queryKeyValue: bias, output: false },
     feedForwardBias: config.flag('mlp_bias', false),

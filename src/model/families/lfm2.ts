@@ -37,7 +37,7 @@ const readAttending = (config: Config, layers: number): readonly boolean[] => {
 const AT = 'model.layers.{i}';
 
 export const readLfm2 = (config: Config): Architecture => {
-  const sizes = readSizes(config, { feedForward: readFeedForward(config) });
+  const sizes = readSizes(config, { keyValueHeads: 8, feedForward: readFeedForward(config) });
   for (const width of ['block_dim', 'conv_dim', 'conv_dim_out']) config.must(width, sizes.hidden);
   config.must('num_heads', sizes.heads);
   config.must('block_use_swiglu', true);

@@ -20,6 +20,7 @@ const readWindowed = (config: Config, sliding: (layers: number) => readonly bool
   const window = config.countOrNull('sliding_window', 4096);
   return readDecoder(config, {
     family: 'mistral',
+    sizes: { keyValueHeads: 8 },
     windows: (layers) =>
       (sliding(layers) ?? Array<boolean>(layers).fill(true)).map((slides) => (slides ? window : null)),
   });

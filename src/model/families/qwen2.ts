@@ -12,6 +12,7 @@ export const readQwen2 = (config: Config): Architecture => {
   config.ignore('attention_bias'); // the published code does not read it
   return readDecoder(config, {
     family: 'qwen2',
+    sizes: { keyValueHeads: 32 },
     bias: { queryKeyValue: true, output: false },
     windows: readWindows(config),
     ropes: (sizes) => Array(sizes.layers).fill(readRope(config, { ...sizes, unused: SECTIONS })),

@@ -60,7 +60,7 @@ export const readQwen35 = (config: Config): Architecture => {
       return Array(layers).fill(readRope(config, of));
     },
     names: NAMES,
-    sizes: { headDim: 256, context: 32_768 },
+    sizes: { keyValueHeads: 4, headDim: 256, context: 32_768 },
   });
   const attends = attending(read.sizes.layers);
   const blocks = read.blocks.map((block, layer): Block => {

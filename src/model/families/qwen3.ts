@@ -11,7 +11,7 @@ export const readQwen3 = (config: Config): Architecture => {
   const bias = config.flag('attention_bias', false);
   return readDecoder(config, {
     family: 'qwen3',
-    sizes: { headDim: 128 },
+    sizes: { keyValueHeads: 32, headDim: 128 },
     queryKeyNorm: 'head',
     bias: { queryKeyValue: bias, output: bias },
     windows: readWindows(config),

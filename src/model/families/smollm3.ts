@@ -20,6 +20,7 @@ export const readSmolLM3 = (config: Config): Architecture => {
   const types = readSliding(config);
   return readDecoder(config, {
     family: 'smollm3',
+    sizes: { keyValueHeads: 4 },
     tied: true,
     bias: { queryKeyValue: bias, output: bias },
     feedForwardBias: config.flag('mlp_bias', false),
