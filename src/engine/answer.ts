@@ -45,6 +45,8 @@ export class Answer {
   #events: TraceEvent[] = [];
   /** The system starts on a later device. */
   #starting = false;
+  /** Tokens of the steps that were told. */
+  #inSteps = 0;
   /** Committed tokens that are to be written again. */
   #again: readonly number[] = [];
 
@@ -77,8 +79,28 @@ export class Answer {
     const kept: Kept = this.transcript.take(commit, this.#withLogprobs);
     this.#tokens.push(...kept.tokens);
     this.#committed.push(...kept.tokens);
+    this.#endSteps();
     this.#emit({ type: 'commit', round: this.round, ...kept, ms: this.#clock() - began });
     return true;
+  }
+
+  /** Steps are told before the transcript finds a stop string in them: they end with the answer. */
+  #endSteps(): void {
+    for (const [i, event] of this.#events.entries()) {
+      if (event.type !== 'step') continue;
+      const tokens = Math.min(event.tokens, this.#committed.length - this.#inSteps);
+      this.#inSteps += tokens;
+      if (tokens === event.tokens) continue;
+      const written = event.written ?? (event.by === 'target' ? event.tokens : undefined);
+      this.#events[i] = {
+        ...event,
+        tokens,
+        ...(event.ids && { ids: event.ids.slice(0, tokens) }),
+        ...(event.pieces && { pieces: event.pieces.slice(0, tokens) }),
+        ends: 'stop',
+        ...(written !== undefined && { written }), // what the target wrote counts, kept or not
+      };
+    }
   }
 
   /** The events since the last call. */

@@ -6,7 +6,7 @@ import type { LanguageModel } from '../model/interface.ts';
 import { bundledTokenizer } from '../testing/toys/text-engine.ts';
 import { toyModel } from '../testing/toys/toy-model.ts';
 import { loadTokenizer, type Tokenizer } from '../text/tokenizer.ts';
-import type { EventOf, TraceEvent } from '../trace/index.ts';
+import { committedTokens, type EventOf, fold, METRICS, type TraceEvent } from '../trace/index.ts';
 import { createEngine, type Engine, type Loaded } from './engine.ts';
 import type { LoadedModel } from './load/loaded-models.ts';
 import { TextTarget } from './load/text-target.ts';
@@ -88,6 +88,28 @@ it.each([0, 0.8])(
     expect(new Set(stepsOf(routed).map(({ by }) => by))).toEqual(new Set(['target']));
     // Steps that begin again after another run read the kept rows.
     expect(textOf(await run('random', { share: 1 }, sampled))).toBe(textOf(alone));
+  },
+);
+
+it.each([0, 1])(
+  'ends its last step where a stop string ends the answer, with a share of %d escalated',
+  async (share) => {
+    const own = await toys({});
+    const knobs = { share, 'step-tokens': 24 };
+    const whole = await run('random', knobs, { ignoreEos: true }, own);
+    const text = textOf(whole) ?? '';
+    const [first, second] = stepsOf(whole).map(({ pieces = [] }) => pieces.join(''));
+    const at = (first?.length ?? 0) + Math.floor((second?.length ?? 0) / 2);
+    const stop = text.slice(at, at + 6);
+    const cut = await run('random', knobs, { ignoreEos: true, stop: [stop] }, own);
+    expect(textOf(cut)).toBe(text.slice(0, text.indexOf(stop)));
+    const steps = stepsOf(cut);
+    expect(steps.flatMap(({ ids = [] }) => ids)).toEqual(committedTokens(cut));
+    for (const { tokens, ids, pieces } of steps) expect([ids?.length, pieces?.length]).toEqual([tokens, tokens]);
+    const same = stepsOf(whole).slice(0, steps.length);
+    expect(steps.at(-1)?.tokens).toBeLessThan(same.at(-1)?.tokens ?? 0);
+    // What the target wrote counts, kept or not.
+    expect(fold(METRICS.target_tokens, cut)).toBe(share * same.reduce((sum, { tokens }) => sum + tokens, 0));
   },
 );
 
