@@ -35,7 +35,7 @@ let ready = false;
 /** Gives a finished run to Inspect and to the trace bar. */
 const keep = ({ run, plain, detailed = run }: Raced, title: string, question: string, entry?: Entry): void => {
   const problem = entry?.problem ?? { question, answer: '', result: '' };
-  inspect.take(detailed, entry !== undefined && !entry.recorded);
+  inspect.take(detailed, entry && !entry.recorded ? entry.question : null);
   const { document, greedy = true } = entry ?? {};
   const about = { title, problem, device: session.device };
   traces.take(run, plain ?? null, { ...about, ...(document && { document }), ...(!greedy && { sampled: true }) });
@@ -63,9 +63,10 @@ const example = async (): Promise<TraceFile | null> => {
   return found ? traceOf(found) : null;
 };
 
-const inspect = new InspectTab(async (details) => {
+const inspect = new InspectTab(async (question, details) => {
+  if (race.problems.question === '') race.problems.show({ question }); // otherwise the box keeps what is in it
   const why = await obstacle();
-  return why ? showFault(why) : race.answer(details);
+  return why ? showFault(why) : race.answer({ ...details, question });
 }, example);
 const race: RaceTab = new RaceTab(
   () => session.lost(),
@@ -79,7 +80,7 @@ const traces = new TraceBar(async (file, slower) => {
     if (document.activeElement === element('trace-menu', HTMLElement))
       element('answer-title', HTMLElement).focus({ preventScroll: true });
   }
-  inspect.take(outcomeOf(file.events), false, replayOf(file));
+  inspect.take(outcomeOf(file.events), null, replayOf(file));
   if (file.document) session.systems.document.fill(file.document);
   await playTrace(file, slower, race);
 });
@@ -157,8 +158,8 @@ element('tour', HTMLButtonElement).addEventListener('click', async () => {
   touring = true;
   const before = session.systems.system.id;
   const [{ Tour }, { createHost }] = await Promise.all([import('./tour/tour.ts'), import('./tour/tour-host.ts')]);
-  const inspectRun = (run: Outcome) => {
-    inspect.take(run, !session.withoutWebGpu);
+  const inspectRun = (run: Outcome, question: string) => {
+    inspect.take(run, session.withoutWebGpu ? null : question);
     return inspect.view();
   };
   new Tour(createHost({ race, open: (tab) => tabs.choose(tab), inspect: inspectRun }), () => {

@@ -115,12 +115,22 @@ test('in Inspect a race has probabilities from its warm-up, and is run again wit
   await expect(page.locator('#kernels-about')).toContainText(/\d+\.\d ms in kernels/);
   expect(await page.locator('.kernel-bars li').count()).toBeGreaterThan(3);
   await page.screenshot({ path: 'test-results/page-inspect.png', fullPage: true, animations: 'disabled' });
+  // It repeats that run's problem, whatever the box contains now.
+  const repeated = await page.locator('#inspect-text').textContent();
+  const problem = await page.locator('#problem').inputValue();
+  for (const other of ['A ball costs 6 dollars. How many dollars do 7 balls cost?', '']) {
+    await page.getByRole('tab', { name: 'Race' }).click();
+    await page.locator('#problem').fill(other);
+    await page.getByRole('tab', { name: 'Inspect' }).click();
+    await page.getByLabel(/Time each kernel/).click(); // off, then on
+    await page.getByRole('button', { name: 'Run again with probabilities' }).click();
+    const timed = expect(page.locator('#kernels-about'));
+    await (other ? timed.not : timed).toContainText(/ ms in kernels/);
+    await expect(page.locator('#inspect-text')).toHaveText(repeated ?? '');
+    expect(await page.locator('#problem').inputValue()).toBe(other || problem);
+  }
+  await expect(page.getByRole('alert')).toBeHidden();
   await page.getByLabel(/Time each kernel/).uncheck();
-  await page.getByRole('tab', { name: 'Race' }).click();
-  await page.locator('#problem').fill('');
-  await page.getByRole('tab', { name: 'Inspect' }).click();
-  await page.getByRole('button', { name: 'Run again with probabilities' }).click();
-  await expect(page.getByRole('alert')).toContainText('There is no problem to solve');
   await page.getByRole('tab', { name: 'Race' }).click();
 });
 

@@ -5,27 +5,31 @@ import { element } from '../shared/elements.ts';
 import type { TraceFile } from '../traces/trace-file.ts';
 import type { InspectView } from './inspect-view.ts';
 
+/** Answers this problem again and records more of the run. */
+type RunAgain = (question: string, details: Details) => Promise<unknown>;
+
 export class InspectTab {
-  readonly #runAgain: (details: Details) => Promise<unknown>;
+  readonly #runAgain: RunAgain;
   readonly #example: () => Promise<TraceFile | null>;
   #view: Promise<InspectView> | null = null;
   #latest: Outcome | null = null;
-  #repeatable = false;
+  /** The problem of a run that the Race tab can repeat. */
+  #question: string | null = null;
   /** What a run is that was recorded elsewhere; empty for one of this page. */
   #replay = '';
   #open = false;
 
-  /** `runAgain` repeats the run and records more of it. `example`: shown until something has run. */
-  constructor(runAgain: (details: Details) => Promise<unknown>, example: () => Promise<TraceFile | null>) {
+  /** `example`: shown until something has run. */
+  constructor(runAgain: RunAgain, example: () => Promise<TraceFile | null>) {
     this.#runAgain = runAgain;
     this.#example = example;
   }
 
-  /** `repeatable`: the Race tab can run it again. */
-  take(outcome: Outcome, repeatable: boolean, replay = ''): void {
+  /** `question`: its problem, if the Race tab can run it again. */
+  take(outcome: Outcome, question: string | null, replay = ''): void {
     this.#latest = outcome;
     this.#replay = replay;
-    this.#repeatable = repeatable;
+    this.#question = question;
     if (this.#open) void this.view();
   }
 
@@ -38,10 +42,11 @@ export class InspectTab {
   /** The view, which shows the latest run. */
   async view(): Promise<InspectView> {
     this.#view ??= import('./inspect-view.ts').then(
-      ({ InspectView }) => new InspectView(element('inspect', HTMLElement), this.#runAgain),
+      ({ InspectView }) =>
+        new InspectView(element('inspect', HTMLElement), (details) => this.#runAgain(this.#question ?? '', details)),
     );
     const view = await this.#view;
-    if (this.#latest) view.show(this.#latest, this.#repeatable, this.#replay);
+    if (this.#latest) view.show(this.#latest, this.#question !== null, this.#replay);
     else void this.#showExample(view).catch(() => {}); // without it a text says that nothing has run
     return view;
   }

@@ -85,9 +85,9 @@ export class Problems {
     say('truth', 'The trace below does not contain its problem. The text above is for your next run.');
   }
 
-  /** Shows the first problem that matches. */
-  find(about: RegExp): void {
-    this.show(this.#all.find(({ question }) => about.test(question)));
+  /** The first held-out problem that matches. */
+  find(about: RegExp): Problem | undefined {
+    return this.#all.find(({ question }) => about.test(question));
   }
 
   get question(): string {
@@ -96,7 +96,12 @@ export class Problems {
 
   /** The problem in the box, unless the visitor wrote one of their own. */
   get current(): Problem | null {
-    return this.#all.find(({ question }) => question === this.question) ?? null;
+    return this.known(this.question);
+  }
+
+  /** One of the held-out problems, by its text. */
+  known(question: string): Problem | null {
+    return this.#all.find((problem) => problem.question === question) ?? null;
   }
 
   /** A general model with its size and licence; the catalogue's code is fetched for it. */

@@ -18,6 +18,8 @@ export type OnFinished = (raced: Raced, entry: Entry) => void;
 /** What to run. `system` chooses among recordings; live runs use the system chosen on the page. */
 export interface Wanted extends Details {
   readonly system?: string;
+  /** Default: the problem in the box. */
+  readonly question?: string;
 }
 
 /** Brings the answer into view. */
@@ -115,9 +117,8 @@ export class RaceTab {
     return entry.alone ? { run: await this.#race.answer(entry, signal) } : this.#race.race(entry, signal);
   }
 
-  /** The problem in the box, to be answered by the session's models. */
-  live(session: Session, { system: _, ...details }: Wanted): Entry {
-    const { question } = this.problems;
+  /** A problem, to be answered by the session's models. */
+  live(session: Session, { system: _, question = this.problems.question, ...details }: Wanted): Entry {
     const asked: RunRequest = {
       prompt: session.promptOf([{ role: 'user', content: question }]),
       ...sampling(),
@@ -132,7 +133,7 @@ export class RaceTab {
     return {
       name: title,
       question,
-      problem: this.problems.current,
+      problem: this.problems.known(question),
       document,
       greedy: asked.temperature === 0,
       exact: guarantee === 'exact',
@@ -177,7 +178,7 @@ export class RaceTab {
     let asked = this.problems.question;
     try {
       const entry = await start(wanted ?? {});
-      asked = this.problems.question; // a recording has brought its own
+      asked = wanted?.question ?? this.problems.question; // a recording has brought its own
       const raced = await task(entry, this.#running.signal);
       if (wanted && !this.#replaced) this.#onFinished(raced, entry);
       return { run: raced.detailed ?? raced.run, plain: raced.plain ?? null, terms: entry };
@@ -186,7 +187,7 @@ export class RaceTab {
       return null;
     } finally {
       this.#running = null;
-      if (this.problems.question !== asked) this.#race.clear(); // it was changed during the run
+      if (this.problems.question !== asked) this.#race.clear(); // what is on the page answers another problem
       this.#showButtons();
       ended();
     }

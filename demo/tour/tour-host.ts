@@ -18,8 +18,8 @@ const withProbabilities = ({ events }: Outcome): boolean =>
 export interface Page {
   readonly race: RaceTab;
   open(tab: Tab): void;
-  /** The Inspect view, which shows this run. */
-  inspect(run: Outcome): Promise<InspectView>;
+  /** The Inspect view, which shows this run of a problem. */
+  inspect(run: Outcome, question: string): Promise<InspectView>;
 }
 
 export const createHost = ({ race, open, inspect }: Page): TourHost => {
@@ -37,7 +37,7 @@ export const createHost = ({ race, open, inspect }: Page): TourHost => {
   const choose = async ({ systems, problem }: typeof RACE): Promise<string | null> => {
     race.stop();
     const possible = await chooseSystem(systems);
-    if (possible) race.problems.find(problem);
+    if (possible) race.problems.show(race.problems.find(problem));
     return possible;
   };
 
@@ -58,7 +58,7 @@ export const createHost = ({ race, open, inspect }: Page): TourHost => {
       if (!detailed && (await choose(RACE))) detailed = await answer({ logprobs: LOGPROBS });
       if (!detailed) return null;
       open('inspect');
-      return (await inspect(detailed)).seek(fits);
+      return (await inspect(detailed, race.problems.find(RACE.problem)?.question ?? '')).seek(fits);
     },
   };
 };
