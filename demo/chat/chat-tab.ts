@@ -26,16 +26,24 @@ interface Unfinished {
   readonly model: string | undefined;
 }
 
+/** A chat that was cleared. Its nodes keep their tokens and figures, which are not stored. */
+interface Cleared {
+  readonly conversation: Conversation;
+  readonly log: readonly Node[];
+  readonly unfinished: Unfinished | null;
+}
+
 const FORGOTTEN = 'The conversation is longer than the model’s context: the model no longer sees the messages above.';
 
 export class ChatTab {
   readonly #session: Session;
   readonly #onAsk: OnAsk;
-  readonly #conversation = new Conversation();
+  #conversation = new Conversation();
   readonly #log = element('chat-log', HTMLElement);
   readonly #box = element('chat-box', HTMLTextAreaElement);
   readonly #send = element('chat-send', HTMLButtonElement);
   readonly #latest = element('chat-latest', HTMLButtonElement);
+  readonly #undo = element('chat-undo', HTMLButtonElement);
   readonly #system = element('chat-system', HTMLTextAreaElement);
   readonly #divider = make('p', { className: 'divider muted' }, FORGOTTEN);
   /** What was stored when this tab last read or wrote it. */
@@ -44,8 +52,12 @@ export class ChatTab {
   #running: AbortController | null = null;
   /** The answer that is being written. */
   #writing: AnswerView | null = null;
+  /** Ends with the answer that is being written. */
+  #answered: Promise<void> = Promise.resolve();
   /** The last answer, where it ended early. */
   #unfinished: Unfinished | null = null;
+  /** What Undo brings back, until the next message. */
+  #cleared: Cleared | null = null;
   /** Added to the seed, so that a regenerated answer differs. */
   #tries = 0;
   /** Shown while the log is empty. */
@@ -68,7 +80,8 @@ export class ChatTab {
     element('chat', HTMLElement).addEventListener('keydown', (event) => {
       if (event.key === 'Escape') this.#running?.abort();
     });
-    element('chat-new', HTMLButtonElement).addEventListener('click', () => this.#clear());
+    element('chat-new', HTMLButtonElement).addEventListener('click', () => void this.#clear());
+    this.#undo.addEventListener('click', () => this.#bringBack());
     const colours = element('chat-colours', HTMLInputElement);
     const mark = (): void => void this.#log.classList.toggle('unmarked', !colours.checked);
     colours.addEventListener('change', mark);
@@ -90,6 +103,7 @@ export class ChatTab {
   #takeOver(): void {
     if (this.#running) return;
     this.#empty();
+    this.#offerUndo(null);
     this.#system.value = '';
     this.#restore();
     this.#welcomeIfEmpty();
@@ -179,8 +193,17 @@ export class ChatTab {
     for (const button of this.#log.querySelectorAll<HTMLButtonElement>('button.again')) button.disabled = busy;
   }
 
-  #clear(): void {
+  async #clear(): Promise<void> {
     this.#running?.abort();
+    await this.#answered; // Undo brings back what was written until now, too
+    if (this.#articles.length > 0) {
+      this.#offerUndo({
+        conversation: this.#conversation,
+        log: [...this.#log.childNodes],
+        unfinished: this.#unfinished,
+      });
+      say('chat-status', 'The chat is cleared. Undo brings it back.');
+    }
     this.#empty();
     this.#known = storedChat(); // of another tab's answers too none stays
     this.#store();
@@ -188,8 +211,27 @@ export class ChatTab {
     this.#box.focus();
   }
 
+  #offerUndo(cleared: Cleared | null): void {
+    this.#cleared = cleared;
+    this.#undo.hidden = cleared === null;
+  }
+
+  #bringBack(): void {
+    if (this.#running || !this.#cleared) return;
+    const { conversation, log, unfinished } = this.#cleared;
+    this.#box.focus(); // the button disappears
+    this.#offerUndo(null);
+    this.#conversation = conversation;
+    this.#unfinished = unfinished;
+    this.#log.replaceChildren(...log);
+    this.#store();
+    this.#showButton();
+    this.#follow();
+    say('chat-status', 'The chat is back.');
+  }
+
   #empty(): void {
-    this.#conversation.clear();
+    this.#conversation = new Conversation();
     this.#unfinished = null;
     this.#log.replaceChildren();
     this.#latest.hidden = true;
@@ -217,6 +259,7 @@ export class ChatTab {
     if (!this.#ready || this.#running) return;
     if (this.#box.value.trim() === content) this.#box.value = ''; // else the visitor has written something else meanwhile
     this.#welcome?.remove();
+    this.#offerUndo(null);
     this.#conversation.ask(content);
     this.#answerTo(content, this.#conversation.messages.length - 1);
   }
@@ -225,7 +268,7 @@ export class ChatTab {
   #answerTo(content: string, at: number): void {
     this.#append(content, at);
     this.#store();
-    void this.#answer();
+    this.#answered = this.#answer();
   }
 
   #append(content: string, at: number): void {
@@ -244,7 +287,7 @@ export class ChatTab {
     if (this.#running || !this.#ready || !this.#conversation.retry()) return;
     this.#keep(this.#conversation.messages.length);
     this.#tries++;
-    void this.#answer();
+    this.#answered = this.#answer();
   }
 
   /** The log has an article for each message, and a divider before the first message that the model still sees. */
@@ -300,7 +343,7 @@ export class ChatTab {
     this.#conversation.retry();
     const request = { ...this.#request(), prompt: { tokens: unfinished.tokens } };
     unfinished.view.resume();
-    void this.#answer(unfinished.view, (signal) => this.#session.run(request, signal));
+    this.#answered = this.#answer(unfinished.view, (signal) => this.#session.run(request, signal));
   }
 
   async #answer(
@@ -351,7 +394,6 @@ export class ChatTab {
   }
 
   #end(view: AnswerView): void {
-    if (!view.root.isConnected) return; // the chat was cleared meanwhile
     this.#conversation.answer(view.text);
     if (view.text !== '') {
       this.#addActions(view);

@@ -68,11 +68,5 @@ export class Conversation {
   /** Takes up a conversation that was kept. */
   restore(messages: readonly Message[]): void {
     this.#messages = messages;
-    this.#forgotten = 0;
-  }
-
-  clear(): void {
-    this.#messages = [];
-    this.#forgotten = 0;
   }
 }
