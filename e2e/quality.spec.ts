@@ -232,6 +232,67 @@ test('on a phone whose text is twice as large every tab is within the page', asy
   await page.close();
 });
 
+test('on a phone whose text is twice as large nothing scrolls sideways', async ({ browser }) => {
+  const page = await browser.newPage({ viewport: { width: 360, height: 740 }, reducedMotion: 'reduce' });
+  await page.route('**/models/**', () => {});
+  for (const { name, path } of [...TABS, ...PAGES]) {
+    await page.goto('about:blank');
+    await page.goto(path);
+    await page.evaluate(() => {
+      document.documentElement.style.fontSize = '200%';
+      for (const details of document.querySelectorAll('details')) details.open = true;
+    });
+    for (const figure of await page.locator('figure').all()) {
+      await figure.scrollIntoViewIfNeeded();
+      const slider = figure.getByRole('slider', { name: 'Moment' });
+      await expect.poll(async () => (await slider.boundingBox())?.width ?? 0, name).toBeGreaterThan(80);
+    }
+    if (name === 'widget') await expect(page.locator('outrider-chat')).toHaveCount(9);
+    if (name === 'structured') await expect(page.getByRole('button', { name: 'Write' })).toBeVisible();
+    expect(await page.evaluate(() => document.documentElement.scrollWidth), name).toBe(360);
+  }
+  await page.close();
+});
+
+/** What a screen reader is told of a load on this tab, in order. */
+const toldOf = async (page: Page, path: string, end: RegExp): Promise<readonly string[]> => {
+  await page.goto('about:blank');
+  await page.goto(path);
+  const told = () => page.evaluate(() => (window as unknown as { told: string[] }).told);
+  await expect.poll(async () => (await told()).at(-1) ?? '', { timeout: 240_000 }).toMatch(end);
+  return told();
+};
+
+test('every tab tells screen readers of a load: that it begins, each quarter, and how it ends', async ({ browser }) => {
+  const page = await browser.newPage();
+  await page.addInitScript(() => {
+    const told: string[] = [];
+    Object.assign(window, { told });
+    new MutationObserver((changes) => {
+      for (const { target } of changes) {
+        const region = (target instanceof Element ? target : target.parentElement)?.closest('[role=status]');
+        const text = region?.checkVisibility() ? (region.textContent?.trim() ?? '') : '';
+        if (/Opening|loaded|Loading|uploading|downloading|compiling|Ready|Cancelled/i.test(text)) told.push(text);
+      }
+    }).observe(document, { subtree: true, childList: true, characterData: true });
+  });
+  for (const { name, path } of TABS) {
+    const [first, ...rest] = await toldOf(page, path, /^Ready: draft/);
+    expect(first, name).toBe('Opening the bundled draft');
+    const quarters = rest.slice(0, -1);
+    expect(quarters.length, name).toBeGreaterThan(0);
+    expect(quarters, name).toEqual(
+      ['25 % loaded', '50 % loaded', '75 % loaded'].filter((each) => quarters.includes(each)),
+    );
+  }
+  await page.route('**/models/draft/**', (route) => route.fulfill({ status: 404 }));
+  for (const { name, path } of TABS.slice(1)) {
+    expect(await toldOf(page, path, /^Not loaded/), name).toEqual(['Opening the bundled draft', 'Not loaded']);
+    await expect(page.getByRole('alert'), name).toContainText('config.json is missing');
+  }
+  await page.close();
+});
+
 test('with forced colours the chosen tab and the chosen act are marked, and bars keep theirs', async ({ browser }) => {
   const context = await browser.newContext({ forcedColors: 'active' });
   const page = await context.newPage();

@@ -1,5 +1,5 @@
 // The loading bar. Download, upload and compilation overlap: the bar shows their mean over all models and never moves
-// back, and the line names the first phase that is not finished.
+// back, and the line names the first phase that is not finished. Screen readers are told each quarter, not every percent.
 import type { LoadProgress, ModelRole } from '../../src/index.ts';
 import { element, megabytes, say } from '../shared/elements.ts';
 import { capitalised } from '../shared/words.ts';
@@ -23,6 +23,7 @@ export class LoadingView {
     this.#cancel.disabled = false;
     this.#cancel.onclick = () => abort.abort();
     say('phase', `Opening ${label}`);
+    say('load-status', `Opening ${label}`);
     return abort.signal;
   }
 
@@ -35,6 +36,8 @@ export class LoadingView {
     };
     const mean = steps.reduce((sum, step) => sum + done(step), 0) / steps.length;
     this.#bar.value = Math.max(this.#bar.value, mean);
+    const quarters = Math.floor(4 * this.#bar.value);
+    if (quarters > 0 && quarters < 4) say('load-status', `${25 * quarters} % loaded`);
     const current = steps.find((step) => this.#latest.has(step) && done(step) < 1);
     if (!current) return;
     const { phase, amount } = describe(this.#latest.get(current) as LoadProgress);
@@ -47,6 +50,7 @@ export class LoadingView {
     this.#bar.value = complete ? 1 : 0;
     this.#cancel.disabled = true;
     say('phase', text);
+    say('load-status', text);
     say('stage-phase', complete ? 'The models are loaded.' : '');
     say('stage-amount', '');
   }

@@ -53,7 +53,7 @@ export const replayInstead = async (
     control.disabled = true;
   for (const id of ['fresh', 'offers']) element(id, HTMLElement).hidden = true;
   say('stage-go', 'Replay this race');
-  say('stage-phase', 'No WebGPU here: recordings only.');
+  for (const id of ['stage-phase', 'load-status']) say(id, 'No WebGPU here: recordings only.');
   const tabs = all.map(({ system }) => {
     const { title = system } = SYSTEMS.find(({ id }) => id === system) ?? {};
     return make('button', { type: 'button', role: 'tab', className: 'recording', textContent: title, value: system });
