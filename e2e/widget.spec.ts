@@ -133,10 +133,30 @@ test('from another origin, whose policy names it', async ({ page }) => {
     'far.html',
     `<script type="module" src="${far.address}outrider-chat.js"></script><outrider-chat base="${far.address}"></outrider-chat>`,
   );
+  await page.addInitScript(() => {
+    const made: string[] = [];
+    const { createObjectURL } = URL;
+    Object.assign(window, { made });
+    URL.createObjectURL = (blob) => made[made.push(createObjectURL.call(URL, blob)) - 1] as string;
+  });
   await page.goto(`${near.address}far.html`);
   expect(await send(page, 0, QUESTION)).toContain('84');
   expect(near.asked()).toEqual(['/far.html']);
   expect(complaints).toEqual([]);
+  // The worker came from a blob, which is free again: a worker of that address cannot start any more.
+  const failed = await page.evaluate(() => {
+    const { made } = window as unknown as { made: string[] };
+    const tries = made.map(
+      (address) =>
+        new Promise<string>((resolve) => {
+          const worker = new Worker(address, { type: 'module' });
+          worker.addEventListener('error', () => resolve('gone'));
+          setTimeout(() => resolve('there'), 5000);
+        }),
+    );
+    return Promise.all(tries);
+  });
+  expect(failed).toEqual(['gone']);
 });
 
 test('replays a trace, and starts nothing for it', async ({ page }) => {

@@ -11,11 +11,14 @@ import { define } from './chat-element.ts';
 
 const NAME = 'outrider-chat';
 
-/** Workers must be of the page's origin: from anywhere else this file comes as an import of a line that is. */
+/**
+ * Workers must be of the page's origin: from anywhere else this file comes as an import of a line that is. Once that is
+ * imported, the line frees its own blob.
+ */
 const address = (): string => {
   const own = import.meta.url;
   if (new URL(own).origin === self.origin) return own;
-  const line = `import ${JSON.stringify(own)};`;
+  const line = `import ${JSON.stringify(own)};URL.revokeObjectURL(location.href)`;
   // A sandboxed frame has no origin; Chromium starts no module worker from a blob there.
   if (self.origin === 'null') return `data:text/javascript,${encodeURIComponent(line)}`;
   return URL.createObjectURL(new Blob([line], { type: 'text/javascript' }));
