@@ -48,7 +48,7 @@ export class OutriderError extends Error {
   override readonly name = 'OutriderError';
   readonly code: ErrorCode;
   readonly hint: string;
-  // Declared alone: the constructor sets them, and the widget's last bytes are counted.
+  // Without `declare` each would be set twice: to undefined, and then by the constructor.
   declare readonly remedy: Remedy | undefined;
   declare readonly overflow: Overflow | undefined;
   declare readonly unsupported: 'reasoning' | undefined;
