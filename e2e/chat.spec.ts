@@ -199,10 +199,14 @@ test('while an answer is written, an edited question cannot be asked, and Escape
 });
 
 test('Stop keeps the text so far, and the token limit is reported', async () => {
+  await page.getByRole('button', { name: 'Clear chat' }).click(); // the third answer to TREES is seven tokens long
+  const decoding = page.getByRole('combobox', { name: 'Decoding', exact: true });
+  await decoding.selectOption('Plain decoding'); // a round commits one token: Stop comes before the answer's end
   await message().fill(TREES);
   await stopOnceWritten(page, () => message().press('Enter'), '#chat-log .message.assistant .text', '#chat-send');
   await answered();
   await expect(figures()).toContainText('stopped');
+  await decoding.selectOption('DFlash');
   await page.getByText('Sampling', { exact: true }).click();
   await page.getByLabel('Token limit').fill('5');
   await message().fill('Who was Ada Lovelace?'); // later messages get the offer too
