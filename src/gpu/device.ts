@@ -23,6 +23,12 @@ const UNKNOWN = { vendor: '', architecture: '', device: '', description: '' } as
 /** Usage of activations: kernels bind them as storage, matmul also as uniform. */
 export const ACTIVATION = 0x80 | 0x40 | 0x8 | 0x4; // STORAGE | UNIFORM | COPY_DST | COPY_SRC
 
+/**
+ * WebGPU's default (and usual) maxUniformBufferBindingSize. A kernel that binds activations as a uniform buffer always
+ * binds so much, and so its text does not depend on their width: an activation's buffer goes on so far past its rows.
+ */
+export const UNIFORM_BYTES = 65536;
+
 /** Tells the pipelines of one shader apart. */
 const keyOf = ({ access, constants }: PipelineSource): string => `${access} ${JSON.stringify(constants)}`;
 
@@ -116,7 +122,7 @@ export class Gpu {
   activation(rows: number, stride: number, label: string): Tensor {
     const bytes = rows * stride * 4;
     return {
-      buffer: this.buffer(bytes, ACTIVATION, label),
+      buffer: this.buffer(bytes + UNIFORM_BYTES, ACTIVATION, label),
       offset: 0,
       bytes: Math.ceil(bytes / 16) * 16,
       shape: [rows, stride],

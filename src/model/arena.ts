@@ -1,9 +1,12 @@
 // Buffers that are freed together: a model's weights and scratch, or a cursor's cache. A load that fails or is aborted
 // frees its arena.
 import { OutriderError } from '../base/errors.ts';
-import { ACTIVATION, type Gpu } from '../gpu/device.ts';
+import { ACTIVATION, type Gpu, UNIFORM_BYTES } from '../gpu/device.ts';
 import type { Tensor } from '../gpu/kernel.ts';
 import { stride32 } from '../weights/quantize/device-layout.ts';
+
+/** Of `[rows][width padded to whole groups]` of f32, and what a binding of fixed size may read past it. */
+export const activationBytes = (rows: number, width: number): number => rows * stride32(width) * 4 + UNIFORM_BYTES;
 
 export class Arena {
   readonly #gpu: Gpu;
@@ -28,7 +31,7 @@ export class Arena {
   /** `[rows][width padded to whole groups]` of f32, zeroed. */
   activation(rows: number, width: number, label: string): Tensor {
     const stride = stride32(width);
-    const tensor = this.storage(rows * stride * 4, label);
+    const tensor = this.storage(activationBytes(rows, width), label);
     return { ...tensor, bytes: rows * stride * 4, shape: [rows, stride] };
   }
 

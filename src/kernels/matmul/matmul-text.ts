@@ -5,6 +5,7 @@
 // sees the same operations in all variants of one format, K and number of slices, whatever M, R and the workgroup are:
 // a pass of 16 rows equals, bit for bit, 16 passes of one. Products enter sums only through `fma`, so that a compiler
 // finds nothing to contract in one variant and not in another.
+import { UNIFORM_BYTES } from '../../gpu/device.ts';
 import type { WeightFormat } from '../../weights/quantize/device-layout.ts';
 
 export type Epilogue = 'store' | 'add' | 'gelu' | 'exact-gelu' | 'silu-mul' | 'gelu-mul';
@@ -13,19 +14,17 @@ export const isPaired = (epilogue: Epilogue): boolean => epilogue === 'silu-mul'
 
 export interface MatmulVariant {
   readonly format: WeightFormat;
-  /** Groups of 32 columns: ceil(K / 32). */
-  readonly groups: number;
+  /** Groups of 32 columns: ceil(K / 32). Null: told by a uniform, so that matrices of all widths share a shader. */
+  readonly groups: number | null;
   /** Activation rows of a workgroup: M. */
   readonly rows: number;
-  /** Tiles of so many rows that a `constant` binding has room for. */
-  readonly tiles: number;
   readonly epilogue: Epilogue;
   readonly bias: boolean;
   /** Multiplies what is stored or added. */
   readonly scale: number;
   /** Then c·tanh(x / c), where there is a c. */
   readonly softCap: number | null;
-  /** `constant` binds the activations as a uniform buffer of exactly so many tiles; `read` as storage. */
+  /** `constant` binds UNIFORM_BYTES of the activations as a uniform buffer; `read` binds them as storage. */
   readonly input: 'constant' | 'read';
   /** Neighbouring matrix rows that one lane owns: R, a divisor of 16; even for epilogues that need gate and up. */
   readonly perLane: number;
@@ -150,7 +149,7 @@ const decode = (variant: MatmulVariant, r: number): string[] => {
 
 /** `v…`: what a lane loads of step c for the activation rows from m on, as many as are loaded at once. */
 const load = (variant: MatmulVariant, m: number): string[] => {
-  const { format, groups, together } = variant;
+  const { format, together } = variant;
   const quads = QUADS[format];
   if (ownRows(variant)) {
     const block = m / ROWS_OF_BINDING;
@@ -161,8 +160,8 @@ const load = (variant: MatmulVariant, m: number): string[] => {
   if (ownQuads(variant))
     return m > 0
       ? []
-      : [`let v = input0[firstGroup + g + laneInSubgroup % 4u * ${groups}u][c * 2u + laneInSubgroup % 8u / 4u];`];
-  const quad = (i: string): string => `input0[firstGroup + g + ${m * groups}u][c * ${quads}u + ${i}]`;
+      : [`let v = input0[firstGroup + g + laneInSubgroup % 4u * width][c * 2u + laneInSubgroup % 8u / 4u];`];
+  const quad = (i: string): string => `input0[firstGroup + g + ${m}u * width][c * ${quads}u + ${i}]`;
   if (together === 0) return range(quads).map((i) => `let v${m}_${i} = ${quad(`${i}u`)};`);
   if (quads === 1) return [`let v${m}_0 = ${quad('0u')}[laneInSubgroup % 4u];`];
   return range(quads / 2).map(
@@ -298,7 +297,7 @@ export const matmulText = (variant: MatmulVariant): string => {
   const bindings = [
     ...range(inputsOf(variant)).map((i) =>
       input === 'constant'
-        ? `var<uniform> input${i}: array<array<vec4<f32>, 8>, ${rowsOfBinding(variant, variant.tiles) * groups}>`
+        ? `var<uniform> input${i}: array<array<vec4<f32>, 8>, ${UNIFORM_BYTES / 128}>`
         : `var<storage, read> input${i}: array<array<vec4<f32>, 8>>`,
     ),
     `var<storage, read> weights: array<${format === 'f32' ? 'vec4<f32>' : 'vec4<u32>'}>`,
@@ -320,8 +319,9 @@ export const matmulText = (variant: MatmulVariant): string => {
     // No lane returns early, because all must reach a barrier and a broadcast: beyond the last row it is read again.
     `let row = (group.x * ${lanes}u + rowLane) * ${perLane}u;`,
     `let source = min(row, uniforms.paddedRows - ${perLane}u);`,
+    groups === null ? 'let width = uniforms.groups;' : `const width = ${groups}u;`,
     `let firstRow = group.y * ${rows}u;`,
-    `let firstGroup = ${ownRows(variant) ? `(firstRow + laneInSubgroup % ${ROWS_OF_BINDING}u)` : 'firstRow'} * ${groups}u;`,
+    `let firstGroup = ${ownRows(variant) ? `(firstRow + laneInSubgroup % ${ROWS_OF_BINDING}u)` : 'firstRow'} * width;`,
     ...range(perLane).flatMap((r) => range(rows).map((m) => `var a${r}_${m} = 0.0;`)),
     `for (var g = ${slices > 1 ? 'slice' : '0u'}; g < uniforms.groups; g += ${slices}u) {`,
     ...multiply(variant),

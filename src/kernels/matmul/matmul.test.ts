@@ -170,9 +170,17 @@ test.each(['gelu', 'exact-gelu'] as const)('%s is within 1e-6 of its reference f
 });
 
 test('the expanded text of a variant of each kind', () => {
-  const shape = { format: 'q4m', groups: 3, rows: 2, bias: false, scale: 1, softCap: null, unroll: false } as const;
-  const lanes = { ...shape, tiles: 1, slices: 1, workgroup: 16, input: 'constant', together: 8, perLane: 2 } as const;
+  const shape = { format: 'q4m', rows: 2, bias: false, scale: 1, softCap: null, unroll: false } as const;
+  const lanes = {
+    ...shape,
+    groups: null,
+    slices: 1,
+    workgroup: 16,
+    input: 'constant',
+    together: 8,
+    perLane: 2,
+  } as const;
   expect(matmulText({ ...lanes, epilogue: 'silu-mul' })).toMatchSnapshot('rows per lane');
-  const sliced = { ...shape, tiles: 1, slices: 4, workgroup: 32, input: 'read', together: 0, perLane: 1 } as const;
+  const sliced = { ...shape, groups: 3, slices: 4, workgroup: 32, input: 'read', together: 0, perLane: 1 } as const;
   expect(matmulText({ ...sliced, format: 'q8', epilogue: 'add' })).toMatchSnapshot('sliced');
 });

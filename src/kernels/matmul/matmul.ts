@@ -2,6 +2,7 @@
 // serves decoding, verification and prefill, so their bits agree. What a device runs (slices, rows a lane, how the
 // activations are bound) is data, `MatmulTuning`; of it only `slices` touches the order of a sum.
 import { PASS_ROWS, type PassRowCount } from '../../base/pass-rows.ts';
+import { UNIFORM_BYTES } from '../../gpu/device.ts';
 import { type Access, defineKernel, type Tensor } from '../../gpu/kernel.ts';
 import type { Plan } from '../../gpu/plan.ts';
 import type { MatrixLayout, WeightFormat } from '../../weights/quantize/device-layout.ts';
@@ -63,7 +64,7 @@ export interface MatmulChoice {
   /** Lanes that share a row. The only entry that decides the order of a sum, hence the same for every M. */
   readonly slices: number;
   readonly input: 'constant' | 'read';
-  /** Whether compilers may unroll: see MatmulVariant. */
+  /** Whether compilers may unroll, and know the width of the matrix: see MatmulVariant. */
   readonly unroll: boolean;
   /** Lanes that load activations for each other; 0 without subgroups: see MatmulVariant. */
   readonly together: 0 | 8;
@@ -81,9 +82,6 @@ export const shapeName = ({ format, rows, columns }: Pick<Matrix, 'format' | 'ro
 
 const range = (n: number): number[] => Array.from({ length: n }, (_, i) => i);
 
-/** WebGPU's default (and usual) maxUniformBufferBindingSize. */
-const MAX_CONSTANT = 65536;
-
 /** What a product is for. `scale` and `softCap`: see MatmulVariant. */
 export interface MatmulShape {
   readonly rows: number;
@@ -92,23 +90,20 @@ export interface MatmulShape {
   readonly softCap?: number | null;
 }
 
-/** Tiles of one binding: those that fit 64 KiB and the input's memory. A power of two divides the rows of a pass. */
-const tilesOf = (loading: { rows: Dispatched; together: 0 | 8 }, groups: number, room: number): number => {
-  if (loading.rows < ROWS_OF_BINDING) return 1;
-  const fits = (tiles: number): boolean =>
-    tiles * loading.rows <= room && rowsOfBinding(loading, tiles) * groups * 128 <= MAX_CONSTANT;
+/** Tiles of one binding: those that fit 64 KiB. A power of two divides the rows of a pass. */
+const tilesOf = (variant: MatmulVariant, groups: number): number => {
+  if (variant.rows < ROWS_OF_BINDING) return 1;
   let tiles = 1;
-  while (fits(2 * tiles)) tiles *= 2;
+  while (rowsOfBinding(variant, 2 * tiles) * groups * 128 <= UNIFORM_BYTES) tiles *= 2;
   return tiles;
 };
 
 /**
  * A choice as it applies to so many rows of a pass: the tile of its first dispatch, and what that is compiled from.
- * `room`: the rows that the input has memory for, from the pass's first row on; at least the pass's own.
  */
 export const matmulVariant = (
   { format, columns }: Pick<Matrix, 'format' | 'columns'>,
-  { rows, room = rows, epilogue, bias, scale = 1, softCap = null }: MatmulShape & { bias: boolean; room?: number },
+  { rows, epilogue, bias, scale = 1, softCap = null }: MatmulShape & { bias: boolean },
   { slices, input, unroll, together, tilings }: MatmulChoice,
 ): MatmulVariant => {
   const { most, lanes } = tilings[format];
@@ -120,7 +115,7 @@ export const matmulVariant = (
   const least = Math.min(rows, together > 0 ? ROWS_OF_BINDING : 2);
   const fitting = DISPATCHED.findLast(
     (size) =>
-      size <= wanted && size >= least && rowsOfBinding({ rows: size, together }, 1) * groups * 128 <= MAX_CONSTANT,
+      size <= wanted && size >= least && rowsOfBinding({ rows: size, together }, 1) * groups * 128 <= UNIFORM_BYTES,
   );
   const constant = input === 'constant' && fitting !== undefined;
   // As storage, sixteen rows of lanes that own rows took as long as twice eight.
@@ -129,9 +124,8 @@ export const matmulVariant = (
   const { workgroup, perLane } = lanes[dispatched];
   return {
     format,
-    groups,
+    groups: unroll ? groups : null,
     rows: dispatched,
-    tiles: constant ? tilesOf({ rows: dispatched, together }, groups, room) : 1,
     epilogue,
     bias,
     scale,
@@ -207,12 +201,11 @@ export const matmul = (
     for (let first = 0; first < rows; ) {
       const inputBytes = layout.groups * 128;
       const offset = input.offset + first * inputBytes;
-      const room = Math.floor((input.buffer.size - offset) / inputBytes);
-      const rest = { ...shape, rows: rows - first, room, bias: bias !== undefined };
+      const rest = { ...shape, rows: rows - first, bias: bias !== undefined };
       const variant = matmulVariant(matrix, rest, choice);
       const whole = Math.max(1, Math.floor((rows - first) / variant.rows));
-      const tiles = variant.input === 'constant' ? Math.min(whole, variant.tiles) : whole;
-      const bound = rowsOfBinding(variant, variant.input === 'constant' ? variant.tiles : tiles) * inputBytes;
+      const tiles = variant.input === 'constant' ? Math.min(whole, tilesOf(variant, layout.groups)) : whole;
+      const bound = variant.input === 'constant' ? UNIFORM_BYTES : rowsOfBinding(variant, tiles) * inputBytes;
       const inputs = range(inputsOf(variant)).map((j) => {
         const at = offset + j * ROWS_OF_BINDING * inputBytes;
         return [`input${j}`, { ...input, offset: at, bytes: bound }] as const;

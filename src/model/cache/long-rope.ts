@@ -6,9 +6,8 @@ import { MOST_ROWS } from '../../base/pass-rows.ts';
 import type { Gpu } from '../../gpu/device.ts';
 import type { Tensor } from '../../gpu/kernel.ts';
 import type { Move } from '../../kernels/cache/compact.ts';
-import { stride32 } from '../../weights/quantize/device-layout.ts';
 import { type Architecture, ropesOf } from '../architecture.ts';
-import type { Arena } from '../arena.ts';
+import { type Arena, activationBytes } from '../arena.ts';
 import { type Rope, type RopeDivisors, ropeTable, type Span } from '../forward/rope-table.ts';
 import { MOST_NODES } from '../limits.ts';
 import { type RowsAnew, rowsAnew } from './rows-anew.ts';
@@ -33,7 +32,7 @@ export const longRopeBytes = (
   const limit = longRopeLimit(architecture);
   if (limit === null || positions <= limit) return [];
   const tables = ropesOf(architecture).map(({ dimensions }) => 2 * switched(limit, positions) * dimensions * 4);
-  return [...tables, MOST_ROWS * stride32(architecture.sizes.vocabulary) * 4];
+  return [...tables, activationBytes(MOST_ROWS, architecture.sizes.vocabulary)];
 };
 
 interface SwitchedTable {

@@ -5,9 +5,8 @@ import type { Gpu } from '../../gpu/device.ts';
 import type { Tensor } from '../../gpu/kernel.ts';
 import { ROW_WORDS } from '../../kernels/cache/rows.ts';
 import { deltaChannels } from '../../kernels/delta-net/delta-shape.ts';
-import { stride32 } from '../../weights/quantize/device-layout.ts';
 import type { Architecture, Block } from '../architecture.ts';
-import type { Arena } from '../arena.ts';
+import { type Arena, activationBytes } from '../arena.ts';
 
 /** The window of a block; other mixers than attention go along all rows, so they need those without a window. */
 const windowOf = ({ mixer }: Block): number | null => (mixer.kind === 'attention' ? mixer.window : null);
@@ -132,7 +131,7 @@ export const makeScratch = (
   };
 };
 
-const bytesOf = (size: Size): number => ('width' in size ? rowsIn(size) * stride32(size.width) : size.words) * 4;
+const bytesOf = (size: Size): number => ('width' in size ? activationBytes(rowsIn(size), size.width) : size.words * 4);
 
 /** Bytes of what `makeScratch` allocates for a language model. */
 export const scratchBytes = (architecture: Architecture): number => {

@@ -66,7 +66,9 @@ export const multiply = async (
     // The last pass may lack rows, and twelve rows may be padded.
     const length = rows === 12 ? 16 : rows;
     const given = Array.from({ length }, (_, m) => x[i + m] ?? new Array<number>(matrix.columns).fill(0));
-    const input = tensorOf(gpu, strided(given, stride32(matrix.columns)));
+    const values = strided(given, stride32(matrix.columns));
+    const input = gpu.activation(length, stride32(matrix.columns), 'test');
+    gpu.device.queue.writeBuffer(input.buffer, 0, values.buffer as ArrayBuffer);
     const output = { ...tensorOf(gpu, new Float32Array(length * stride).fill(1)), shape: [length, stride] };
     const biases = bias ? { bias: tensorOf(gpu, Float32Array.from(bias)) } : {};
     const [result] = await runKernel(gpu, [output], (plan) =>
