@@ -1,6 +1,7 @@
 // A conversation: its messages, the cache that they share, and all actions on a message. One load for all tests.
 import { expect, type Page, test } from '@playwright/test';
 import { meanwhile, stopOnceWritten, takeCandidate } from './demo.ts';
+import { hold, paced, release } from './paced.ts';
 
 test.describe.configure({ mode: 'serial' });
 
@@ -12,6 +13,7 @@ test.beforeAll(async ({ browser }) => {
     permissions: ['clipboard-read', 'clipboard-write'],
   });
   page = await context.newPage();
+  await paced(page);
   await page.goto('/#chat');
   await expect(page.getByRole('region', { name: 'The loaded model' })).toContainText(
     '2.8 M weights, Qwen3’s architecture, trained here',
@@ -81,8 +83,10 @@ test('the address opens the chat; Shift+Enter starts a new line and Enter sends'
   await message().fill(TREES);
   await takeCandidate(message());
   await expect(message()).toHaveValue(TREES);
+  await hold(page);
   await message().press('Enter');
   await expect(page.getByRole('button', { name: 'Stop' })).toBeVisible();
+  await release(page);
   await answered();
   await expect(answers()).toContainText('The answer is 52.');
   await expect(figures()).toContainText(
@@ -149,9 +153,20 @@ test('a further message reads only the new part of its prompt: the rest is in th
 });
 
 test('a message is copied as plain text', async () => {
-  await answers().first().getByRole('button', { name: 'Copy' }).click();
-  await expect(answers().first().getByRole('button', { name: 'Copied' })).toHaveText('Copied');
-  await expect(answers().first().getByRole('button', { name: 'Copy this message' })).toHaveText('Copy');
+  const copy = answers().first().getByRole('button', { name: 'Copy this message' });
+  const name = copy.evaluate(
+    (button) =>
+      new Promise<string | null>((resolve) => {
+        new MutationObserver((_, observer) => {
+          if (button.textContent !== 'Copied') return;
+          observer.disconnect(); // in the page: it says so for two seconds only
+          resolve(button.ariaLabel);
+        }).observe(button, { childList: true });
+      }),
+  );
+  await copy.click();
+  expect(await name).toBe('Copied');
+  await expect(copy).toHaveText('Copy');
   const copied = await page.evaluate(() => navigator.clipboard.readText());
   expect(copied).toMatch(/^In 5 days Leo plants .*The answer is 52\.\s*$/s);
 });
@@ -228,6 +243,7 @@ test('what another tab has stored while this one answers stays, and is shown', a
   await other.goto('/#chat');
   const asked = await questions().count();
   await message().fill('And now?');
+  await hold(page);
   await message().press('Enter');
   await expect(answers().last()).toHaveAttribute('aria-busy', 'true');
   await other.evaluate(() => {
@@ -235,6 +251,7 @@ test('what another tab has stored while this one answers stays, and is shown', a
     chat.messages.push({ role: 'user', content: 'Asked there' }, { role: 'assistant', content: 'Answered there' });
     localStorage.setItem('outrider-chat', JSON.stringify(chat));
   });
+  await release(page);
   await answered();
   for (const tab of [page, other]) {
     const all = tab.getByRole('article', { name: 'You' });
@@ -328,10 +345,9 @@ test('a cleared chat comes back with Undo, whole, until the next message', async
   expect(await page.evaluate(() => localStorage.getItem('outrider-chat'))).toBeNull();
   await expect(message()).toBeFocused();
   await clear.click(); // of an empty chat there is nothing to bring back, so that of before stays
-  await expect(async () => {
-    await page.keyboard.press('Shift+Tab');
-    await expect(undo).toBeFocused({ timeout: 100 });
-  }).toPass();
+  const atUndo = () => undo.evaluate((node) => node === document.activeElement);
+  do await page.keyboard.press('Shift+Tab');
+  while (!(await atUndo()));
   await page.keyboard.press('Enter');
   expect(await page.locator('#chat-log').innerHTML()).toBe(said);
   await expect(undo).toBeHidden();
