@@ -2,6 +2,7 @@
 // and whether the tokens are the same. Real runs of the bundled models, on one page.
 import { expect, type Page, test } from '@playwright/test';
 import { advanced, finished, history, loaded, meanwhile, open, ready, stopOnceWritten } from './demo.ts';
+import { hold, paced, release } from './paced.ts';
 
 test.describe.configure({ mode: 'serial' });
 
@@ -9,6 +10,7 @@ let page: Page;
 
 test.beforeAll(async ({ browser }) => {
   page = await browser.newPage({ viewport: { width: 1280, height: 900 }, colorScheme: 'light' });
+  await paced(page);
   await open(page, undefined, 'dflash');
   await advanced(page);
   await page.getByLabel('Plain decoding where drafting loses time').selectOption('off'); // it decides by times
@@ -136,6 +138,7 @@ test('in Inspect a race has probabilities from its warm-up, and is run again wit
 
 test('Escape closes the menu of traces, and ends a race where none is open', async () => {
   await page.getByRole('button', { name: 'Shop' }).click();
+  await hold(page);
   await start();
   await page.locator('#trace-menu').click();
   await expect(page.locator('#trace')).toBeVisible();
@@ -143,6 +146,7 @@ test('Escape closes the menu of traces, and ends a race where none is open', asy
   await expect(page.locator('#trace')).toBeHidden();
   await expect(page.locator('#go')).toHaveText('Stop');
   await page.keyboard.press('Escape');
+  await release(page);
   await expect(about()).toHaveText('The race was stopped.');
   await finished(page);
 });

@@ -1,6 +1,7 @@
 // The tour: seven stops over a real run, by keyboard alone; live, and on recordings without WebGPU.
 import { chromium, expect, type Page, test } from '@playwright/test';
 import { open, stopOnceWritten } from './demo.ts';
+import { paced } from './paced.ts';
 
 const TITLES = [
   'Two lanes, one prompt',
@@ -62,6 +63,7 @@ const walk = async (page: Page, live = false): Promise<void> => {
 };
 
 test('explains a live run by keyboard alone, and restores the focus', async ({ page }) => {
+  await paced(page);
   await open(page, undefined, 'prompt-lookup');
   await walk(page, true);
   await expect(page.locator('.step.escalated s')).toBeVisible();

@@ -3,6 +3,7 @@
 import { AxeBuilder } from '@axe-core/playwright';
 import { chromium, expect, type Page, test } from '@playwright/test';
 import { ALONE, expectCalm, takeCandidate } from './demo.ts';
+import { paced } from './paced.ts';
 
 const PAGE = '/widget.html';
 
@@ -41,11 +42,11 @@ test('shows the source that runs, plays recordings, and starts no model by itsel
   const asked: string[] = [];
   page.on('request', (request) => asked.push(new URL(request.url()).pathname));
   const complaints = await open(page);
-  await page.waitForTimeout(500);
-  expect(asked.filter((path) => /\/models\/|\/(worker|engine)-/.test(path))).toEqual([]);
-  expect(asked.filter((path) => path.includes('/traces/')).length).toBe(3);
   for (const chat of await page.locator('#recordings outrider-chat').all())
     await expect(chat.locator('[part~=token]').first()).toBeVisible();
+  expect(asked.filter((path) => path.includes('/traces/')).length).toBe(3);
+  await page.waitForTimeout(500);
+  expect(asked.filter((path) => /\/models\/|\/(worker|engine)-/.test(path))).toEqual([]);
   expect(page.workers()).toHaveLength(0);
   for (const id of ['recordings', 'own', 'themed', 'events', 'pair']) {
     const tag = (text: string): string => /<outrider-chat[^>]*>/.exec(text)?.[0].replaceAll(/\s+/g, ' ') ?? id;
@@ -151,6 +152,7 @@ test('where reduced motion is wanted a recording is there at once', async ({ bro
 });
 
 test('by keyboard: asks, stops, reads on; the page hears of every round', async ({ page }) => {
+  await paced(page);
   const complaints = await open(page);
   const use = page.locator('#events');
   await use.getByRole('log').focus();
