@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from '@playwright/test';
 import { finished, loaded, open, ready } from './demo.ts';
 import { listenForLoss, patchWorker } from './lost-device.mjs';
+import { paced } from './paced.ts';
 import { root, WatchedServer } from './server.ts';
 
 const draft = (name: string): Buffer => readFileSync(join(root, 'public/models/draft', name));
@@ -54,7 +55,7 @@ test('a link proposes a model and downloads nothing; a wrong address, a truncate
       buffer: draft(name),
     })),
   );
-  await expect(page.getByRole('button', { name: 'Answer' })).toBeEnabled();
+  await expect(page.locator('#phase')).toContainText('Ready: '); // a run that begins before is ended by the load
   await expect(fault).toBeHidden();
   await page.getByRole('button', { name: 'Answer' }).click();
   await finished(page);
@@ -62,6 +63,7 @@ test('a link proposes a model and downloads nothing; a wrong address, a truncate
 });
 
 test('a GPU that is lost in the middle of an answer interrupts it, and the same answer goes on', async ({ page }) => {
+  await paced(page);
   await listenForLoss(page);
   await open(page, 'draft');
   // In the page, because a message from here could be late.
@@ -90,6 +92,7 @@ test('a GPU that is lost in the middle of an answer interrupts it, and the same 
 });
 
 test('a chat keeps an answer that lost its GPU twice, and continues it once the model is loaded', async ({ page }) => {
+  await paced(page);
   await listenForLoss(page);
   await page.goto('/?system=autoregressive#chat');
   await loaded(page);

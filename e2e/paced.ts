@@ -38,14 +38,28 @@ export const paced = async (page: Page): Promise<void> => {
   );
 };
 
-/** Until `release` the engine waits at its next readback: an answer that begins meanwhile does not end. */
-export const hold = (page: Page): Promise<void> =>
-  page.evaluate(() => {
-    const { paced } = globalThis as unknown as { paced: Paced };
-    paced.held = new Promise((resolve) => {
-      paced.release = resolve;
-    });
-  });
+/**
+ * Until `release` the engine waits at its next readback: a run that begins meanwhile does not end. With a pattern it
+ * waits from the moment when the text of `selector` changes and matches.
+ */
+export const hold = (page: Page, selector = '', pattern = /^/): Promise<void> =>
+  page.evaluate(
+    ([selector, source]) => {
+      const { paced } = globalThis as unknown as { paced: Paced };
+      const now = (): void => {
+        paced.held = new Promise((resolve) => {
+          paced.release = resolve;
+        });
+      };
+      if (selector === '') return now();
+      new MutationObserver((_, observer) => {
+        if (!new RegExp(source).test(document.querySelector(selector)?.textContent ?? '')) return;
+        observer.disconnect();
+        now();
+      }).observe(document.body, { subtree: true, childList: true, characterData: true });
+    },
+    [selector, pattern.source] as const,
+  );
 
 export const release = (page: Page): Promise<void> =>
   page.evaluate(() => (globalThis as unknown as { paced: Paced }).paced.release());

@@ -145,6 +145,9 @@ test('Escape closes the menu of traces, and ends a race where none is open', asy
   await page.keyboard.press('Escape');
   await expect(page.locator('#trace')).toBeHidden();
   await expect(page.locator('#go')).toHaveText('Stop');
+  await hold(page, '#finish-about', /^Timing run/);
+  await release(page);
+  await expect(about()).toHaveText(/^Timing run/); // it goes on
   await page.keyboard.press('Escape');
   await release(page);
   await expect(about()).toHaveText('The race was stopped.');
