@@ -240,21 +240,31 @@ test('the address names seed, precision and target; Cancel ends the measuring of
   await expect(page.locator('#device')).not.toHaveAttribute('data-measured');
 });
 
+interface Hidden {
+  /** How often it was asked whether the tab is hidden. */
+  readonly asked: { readonly times: number };
+}
+
 test('a hidden tab pauses the queue, which goes on afterwards; Cancel ends it', async ({ page }) => {
   await open(page, `${SMALL.replace('repeat=1', 'repeat=2')}&systems=`);
   await page.evaluate(() => {
     const observer = new MutationObserver(() => {
       if (!document.querySelector('#status')?.textContent?.includes('Loading')) return;
       observer.disconnect(); // at once, inside the page: a slow test could miss the loading
-      Object.defineProperty(document, 'hidden', { configurable: true, value: true });
+      const asked = { times: 0 };
+      Object.defineProperty(document, 'hidden', { configurable: true, get: () => ++asked.times > 0 });
       document.dispatchEvent(new Event('visibilitychange'));
+      asked.times = 0;
+      Object.assign(globalThis, { asked });
     });
     observer.observe(document.body, { subtree: true, childList: true, characterData: true });
   });
   await run(page).click();
   await expect(page.locator('#paused')).toContainText('Paused: this tab is hidden');
   await expect(page).toHaveTitle(/^Paused/);
-  await page.waitForTimeout(6000); // a run takes a fraction of a second
+  // After its warm-up the queue asks whether the tab is hidden, and makes no run that counts.
+  await expect.poll(() => page.evaluate(() => (globalThis as unknown as Hidden).asked.times)).toBeGreaterThan(0);
+  await expect(page.locator('#status')).toHaveText('Plain decoding: Warming up');
   await expect(run(page)).toBeDisabled();
   await expect(row(page, 'autoregressive').locator('li[data-state=done]')).toHaveCount(0);
   await page.evaluate(() => {
