@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { expect, type Frame, type Page, test } from '@playwright/test';
 import { packed } from './fresh-project.ts';
 import { listenForLoss } from './lost-device.mjs';
+import { paced } from './paced.ts';
 import { root, WatchedServer } from './server.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'outrider-widget-'));
@@ -151,7 +152,7 @@ test('from another origin, whose policy names it', async ({ page }) => {
         new Promise<string>((resolve) => {
           const worker = new Worker(address, { type: 'module' });
           worker.addEventListener('error', () => resolve('gone'));
-          setTimeout(() => resolve('there'), 5000);
+          setTimeout(() => resolve('there'), 120_000);
         }),
     );
     return Promise.all(tries);
@@ -325,6 +326,7 @@ test('a number that is none is named, by a note and an event, before anything is
 });
 
 test('a device that is lost in the middle of an answer is replaced, and the answer goes on', async ({ page }) => {
+  await paced(page);
   await listenForLoss(page);
   await page.addInitScript(() => {
     document.addEventListener(
