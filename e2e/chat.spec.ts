@@ -406,6 +406,18 @@ test('a reload during an answer keeps the question, and the text so far', async 
   }
 });
 
+test('a message that is not sent yet survives a reload', async () => {
+  const other = await page.context().newPage();
+  await other.route('**/models/**', () => {}); // it needs none
+  await other.goto('/#chat');
+  const box = other.getByRole('textbox', { name: 'Message' });
+  await expect(box).toHaveValue('');
+  await box.fill('How many trees');
+  await other.reload();
+  await expect(box).toHaveValue('How many trees');
+  await other.close();
+});
+
 for (const scheme of ['light', 'dark'] as const)
   test(`looks as in the picture, ${scheme}`, async () => {
     await page.getByRole('button', { name: 'Clear chat' }).click();

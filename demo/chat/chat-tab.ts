@@ -11,10 +11,14 @@ import { isComposing } from '../shared/composing.ts';
 import { element, make, say } from '../shared/elements.ts';
 import { hideFault, showFault } from '../shared/faults.ts';
 import { sampling } from '../shared/sampling.ts';
+import { storedInTab, storeInTab } from '../shared/stored.ts';
 import { Conversation } from './conversation.ts';
 import { AnswerView, action, copyAction, QuestionView } from './message-view.ts';
 import { mergedChat, onStoredChat, type StoredChat, storeChat, storedChat } from './stored-chat.ts';
 import { isBundled, outOfScope, welcome } from './welcome.ts';
+
+/** Where a message that is not sent yet outlives a reload. */
+const UNSENT = 'outrider-unsent-message';
 
 /** The log follows the answer if it is scrolled this close to its end. */
 const NEAR = 32;
@@ -94,7 +98,9 @@ export class ChatTab {
     this.#system.addEventListener('change', () => this.#store());
     this.#restore();
     onStoredChat(() => this.#takeOver());
+    this.#box.value ||= storedInTab(UNSENT) ?? '';
     window.addEventListener('pagehide', () => {
+      storeInTab(UNSENT, this.#box.value);
       if (this.#writing?.text) this.#store(this.#writing.text);
     });
   }

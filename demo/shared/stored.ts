@@ -20,6 +20,13 @@ export const store = (key: string, text: string | null): void => {
   });
 };
 
+/** Of this tab alone, and until it is closed. */
+export const storedInTab = (key: string): string | null => quietly(() => sessionStorage.getItem(key));
+
+export const storeInTab = (key: string, text: string): void => {
+  quietly(() => sessionStorage.setItem(key, text));
+};
+
 /** A stored text as an object; null for anything that is none, because others may write there too. */
 export const asObject = (text: string | null): Readonly<Record<string, unknown>> | null => {
   const value: unknown = quietly(() => JSON.parse(text ?? 'null'));
