@@ -37,6 +37,20 @@ test('a question that does not fit is dropped with its answer, until it is edite
   expect(seen()).toEqual([['One?', '1']]);
 });
 
+test('a question without an answer and the one after it are one message: many templates want the roles in turn', () => {
+  const talk = twoExchanges();
+  talk.ask('Unanswered?');
+  talk.answer('');
+  talk.ask('Four?');
+  expect(talk.asked(talk.exchanges.flat())).toEqual([
+    { role: 'user', content: 'One?' },
+    { role: 'assistant', content: '1' },
+    { role: 'user', content: 'Two?' },
+    { role: 'assistant', content: '2' },
+    { role: 'user', content: 'Unanswered?\n\nFour?' },
+  ]);
+});
+
 test('editing a question removes the messages after it', () => {
   const talk = twoExchanges();
   talk.edit(0, 'Uno?');

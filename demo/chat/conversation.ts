@@ -1,5 +1,6 @@
 // A conversation as data: its messages, what the model is asked next, and how editing a message or asking again changes
 // it. Messages after a changed one are removed, because they answered the old text.
+import { inTurn } from '../../src/api/in-turn.ts';
 import type { ChatMessage } from '../../src/index.ts';
 
 export interface Message {
@@ -31,11 +32,14 @@ export class Conversation {
     return starts.map((start, i) => before.slice(start, starts[i + 1]));
   }
 
-  /** The prompt: the system prompt, the visible messages and the last question. */
+  /**
+   * The prompt: the system prompt, the visible messages and the last question. A question that was stopped before its
+   * answer began is one message with the next.
+   */
   asked(seen: readonly ChatMessage[]): readonly ChatMessage[] {
     const system = this.system.trim();
     const question = this.#messages.slice(this.#messages.findLastIndex(isQuestion));
-    return [...(system ? [{ role: 'system', content: system }] : []), ...seen, ...question];
+    return inTurn([...(system ? [{ role: 'system', content: system }] : []), ...seen, ...question]);
   }
 
   /** Drops the first `exchanges`, which did not fit. They stay dropped, even before a shorter question. */

@@ -199,16 +199,3 @@ export const readPrompt = (input: LanguageModelPrompt, later: boolean): readonly
 
 /** The assistant's last message with `prefix`: the answer goes on from there. */
 export const beginOf = (input: LanguageModelPrompt): boolean => Array.isArray(input) && input.at(-1)?.prefix === true;
-
-/** Most chat templates want the roles in turn; what one role says twice is one message to them. */
-export const inTurn = (messages: readonly ChatMessage[]): readonly ChatMessage[] => {
-  const turns: ChatMessage[] = [];
-  for (const message of messages) {
-    const last = turns.at(-1);
-    const { role, content } = message;
-    const isPlain = role !== 'tool' && !message.tool_calls && !last?.tool_calls;
-    if (isPlain && last?.role === role) turns.splice(-1, 1, { role, content: `${last.content}\n\n${content}` });
-    else turns.push(message);
-  }
-  return turns;
-};

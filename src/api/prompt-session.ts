@@ -10,9 +10,9 @@ import type { ChatMessage } from '../text/chat-template.ts';
 import type { ToolFunction } from '../text/tool-calls/tools.ts';
 import { type Answer, type AnswerEvent, answer, type Piece, type ToolCall } from './completion.ts';
 import { withinContext } from './context-window.ts';
+import { inTurn } from './in-turn.ts';
 import {
   beginOf,
-  inTurn,
   type LanguageModelPrompt,
   type LanguageModelTool,
   optionsOf,
