@@ -50,8 +50,11 @@ export class Answer {
   /** Committed tokens that are to be written again. */
   #again: readonly number[] = [];
 
-  constructor({ limits, tokenizer, logprobs, marks }: Job, clock: () => number) {
-    this.transcript = new Transcript(limits, tokenizer, new Set(marks.values()));
+  constructor({ limits, tokenizer, logprobs, marks, prompt, question, begin }: Job, clock: () => number) {
+    // After a chat template, or a special token, a text begins.
+    const continues = question === null || begin !== '';
+    const within = continues && (tokenizer?.bytes(prompt.at(-1) as number).length ?? 0) > 0;
+    this.transcript = new Transcript(limits, tokenizer, new Set(marks.values()), within);
     this.#clock = clock;
     this.#withLogprobs = logprobs !== null;
   }

@@ -100,6 +100,38 @@ describe('a run', () => {
     expect(commits(events).map(({ round }) => round)).toEqual([0, 1, 2]);
   });
 
+  it('keeps the space with which an answer continues a text, where the tokenizer puts one in front of texts', async () => {
+    const steps = [
+      { type: 'Replace', pattern: { String: '▁' }, content: ' ' },
+      { type: 'ByteFallback' },
+      { type: 'Fuse' },
+      { type: 'Strip', content: ' ', start: 1, stop: 0 },
+    ];
+    const llama = await loadTokenizer({
+      tokenizer: {
+        model: { type: 'BPE', merges: [], vocab: { t: 0, '▁one': 1, ']': 2 } },
+        added_tokens: [{ id: 3, content: '</s>', special: true }],
+        decoder: { type: 'Sequence', decoders: steps },
+        ...{ normalizer: null, pre_tokenizer: null, post_processor: null },
+      },
+      config: { chat_template: ']' },
+    });
+    const engine = createEngine();
+    const model = toyModel({ vocabulary: 4, sharpness: 1, context: 32 });
+    await engine.load({ target: { name: 'toy', model, tokenizer: llama, stopTokens: [] } });
+    const answer = async (prompt: RunRequest['prompt']) => {
+      const events = await collect(engine, { prompt, logitBias: { 1: 100 }, maxTokens: 2, logprobs: 0 });
+      const texts = commits(events).flatMap(({ logprobs }) => (logprobs ?? []).map((each) => each.text));
+      return [done(events).text, commits(events).flatMap(({ pieces }) => pieces), texts];
+    };
+    const continued = [' one one', [' one', ' one'], [' one', ' one']];
+    const begun = ['one one', ['one', ' one'], [' one', ' one']];
+    expect(await answer({ tokens: [0] })).toEqual(continued);
+    expect(await answer({ tokens: [0, 3] })).toEqual(begun);
+    expect(await answer({ messages: [{ role: 'user', content: 't' }] })).toEqual(begun);
+    expect(await answer({ messages: [{ role: 'user', content: 't' }], begin: 't' })).toEqual(continued);
+  });
+
   it('streams text that adds up to the answer, and the answer is the tokens decoded', async () => {
     const events = await collect(await toyEngine(), sampled);
     const text = tokenizer.decode(committedTokens(events));

@@ -2,6 +2,12 @@
 // is complete. Each token is decoded once, so the cost of a token does not grow with the text.
 import type { Pieces } from './pieces.ts';
 
+/** How tokens become text. */
+export interface TextOptions {
+  readonly special?: boolean;
+  readonly within?: boolean;
+}
+
 export interface TextStream {
   /** The text that these tokens complete; '' while a character is unfinished. */
   push(ids: readonly number[]): string;
@@ -9,15 +15,18 @@ export interface TextStream {
   end(): string;
 }
 
-/** `special: true` also writes special tokens (`<|im_end|>`) out, and `shown` these of them. */
+/**
+ * `special: true` also writes special tokens (`<|im_end|>`) out, and `shown` these of them. `within`: the tokens
+ * continue a text, so a space in front of the first one is a part of it.
+ */
 export const textStream = (
   pieces: Pieces,
-  { special = false, shown }: { readonly special?: boolean; readonly shown?: ReadonlySet<number> } = {},
+  { special = false, shown, within = false }: TextOptions & { readonly shown?: ReadonlySet<number> } = {},
 ): TextStream => {
   // ignoreBOM: a U+FEFF that the model wrote is text.
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-  let atStart = pieces.trimStart;
-  let isFirst = true;
+  let atStart = pieces.trimStart && !within;
+  let isFirst = !within;
 
   const trim = (text: string): string => {
     if (!atStart || text === '') return text;

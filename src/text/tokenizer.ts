@@ -12,7 +12,7 @@ import {
 } from './chat-template.ts';
 import { build, checkTokenizer } from './check-tokenizer.ts';
 import { Pieces } from './pieces.ts';
-import { type TextStream, textStream } from './text-stream.ts';
+import { type TextOptions, type TextStream, textStream } from './text-stream.ts';
 
 /**
  * What a checkpoint's `tokenizer()` gives; GGUF and folders without generation_config.json leave `generation` empty.
@@ -40,14 +40,14 @@ export interface Tokenizer {
    * special tokens in the text are encoded as the text that they are.
    */
   encode(text: string, options?: { readonly special?: boolean; readonly plain?: boolean }): number[];
-  /** `special` writes special tokens out too. Default false. */
-  decode(ids: readonly number[], options?: { readonly special?: boolean }): string;
+  /** `special` writes special tokens out too, and `within` the space with which they continue a text. Default false. */
+  decode(ids: readonly number[], options?: TextOptions): string;
   /** The prompt that a conversation becomes, as text. */
   chat(messages: readonly ChatMessage[], options?: ChatOptions): string;
   /** The same as ids. Special tokens that stand in a message are encoded as the text that they are. */
   encodeChat(messages: readonly ChatMessage[], options?: ChatOptions): number[];
   /** Ids into text, whole characters at a time. `shown`: special tokens that are written out. */
-  stream(options?: { readonly special?: boolean; readonly shown?: ReadonlySet<number> }): TextStream;
+  stream(options?: TextOptions & { readonly shown?: ReadonlySet<number> }): TextStream;
 }
 
 const isId = (value: unknown): value is number => Number.isInteger(value);

@@ -45,12 +45,15 @@ export class Transcript {
   #length = 0;
   #text = '';
 
-  /** Without a tokenizer there is no text, only tokens. `shown`: special tokens that are a part of the text. */
-  constructor(limits: Limits, tokenizer: Tokenizer | null, shown: ReadonlySet<number> = new Set()) {
+  /**
+   * Without a tokenizer there is no text, only tokens. `shown`: special tokens that are a part of the text. `within`: it
+   * continues another.
+   */
+  constructor(limits: Limits, tokenizer: Tokenizer | null, shown: ReadonlySet<number> = new Set(), within = false) {
     this.#limits = limits;
     this.ending = limits.maxTokens === 0 ? OUT_OF_ROOM : null;
     this.#tokenizer = tokenizer;
-    this.#stream = tokenizer?.stream({ shown }) ?? null;
+    this.#stream = tokenizer?.stream({ shown, within }) ?? null;
     this.#matcher = stopMatcher(limits.stopStrings);
   }
 
@@ -101,7 +104,7 @@ export class Transcript {
   /** Remembered by token: drafts repeat tokens, and decoding sixty nodes anew would slow every round down. */
   textOf(token: number): string | null {
     if (!this.#tokenizer) return null;
-    const known = this.#texts.get(token) ?? this.#tokenizer.decode([token], { special: true });
+    const known = this.#texts.get(token) ?? this.#tokenizer.decode([token], { special: true, within: true });
     this.#texts.set(token, known);
     return known;
   }
