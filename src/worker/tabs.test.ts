@@ -186,6 +186,28 @@ describe('tabs of one engine', () => {
     expect(committedTokens(await collect(b))).toHaveLength(30);
   });
 
+  it('say that they wait while another tab loads', async () => {
+    const { tabs } = site();
+    const [a, b] = [tabs.join(), tabs.join()];
+    ends.push(
+      () => a.close(),
+      () => b.close(),
+    );
+    await b.load({ target: url('small') });
+    const abort = new AbortController();
+    const load = a
+      .load({ target: url('endless') }, { signal: abort.signal })
+      .catch((error: OutriderError) => error.code);
+    const run = b.run(request)[Symbol.asyncIterator]();
+    expect(await run.next()).toMatchObject({ value: { type: 'queued', ahead: 1 } });
+    abort.abort();
+    expect(await load).toBe('aborted');
+    const types: string[] = [];
+    for (let next = await run.next(); !next.done; next = await run.next()) types.push(next.value.type);
+    expect(types[0]).toBe('run');
+    expect(types.at(-1)).toBe('done');
+  });
+
   it('free the engine with the last one, and open another', async () => {
     const { tabs, closed } = site();
     const [a, b] = [tabs.join(), tabs.join()];

@@ -33,6 +33,8 @@ export class Tabs {
   #loaded: Wanted | null = null;
   /** Loads and starts of runs follow one another, so that no load replaces a run's models before it starts. */
   #last: Promise<unknown> = Promise.resolve();
+  /** Those of them that have not ended. */
+  #line = 0;
   /** Started runs that have not ended: a load waits for them in the engine's queue. */
   #runs = 0;
 
@@ -120,6 +122,8 @@ export class Tabs {
   async *#run(start: () => Promise<Started>, signal: AbortSignal): AsyncGenerator<TraceEvent, void, undefined> {
     const asked = performance.now();
     let events: AsyncIterator<TraceEvent> | null = null;
+    // Another tab's load may take minutes. The engine tells of the runs that are ahead after that.
+    if (this.#line > 0) yield { at: 0, type: 'queued', ahead: this.#line };
     try {
       const started = await start();
       events = started.events;
@@ -141,9 +145,14 @@ export class Tabs {
   #alone<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     const before = this.#last;
     const mine = (async () => {
-      await unlessAborted(before, signal).catch(() => {});
-      checkAborted(signal);
-      return work();
+      this.#line++;
+      try {
+        await unlessAborted(before, signal).catch(() => {});
+        checkAborted(signal);
+        return await work();
+      } finally {
+        this.#line--;
+      }
     })();
     this.#last = Promise.allSettled([before, mine]);
     return mine;
