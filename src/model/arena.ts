@@ -5,8 +5,9 @@ import { ACTIVATION, type Gpu, UNIFORM_BYTES } from '../gpu/device.ts';
 import type { Tensor } from '../gpu/kernel.ts';
 import { stride32 } from '../weights/quantize/device-layout.ts';
 
+const rowBytes = (rows: number, width: number): number => rows * stride32(width) * 4;
 /** Of `[rows][width padded to whole groups]` of f32, and what a binding of fixed size may read past it. */
-export const activationBytes = (rows: number, width: number): number => rows * stride32(width) * 4 + UNIFORM_BYTES;
+export const activationBytes = (rows: number, width: number): number => rowBytes(rows, width) + UNIFORM_BYTES;
 
 export class Arena {
   readonly #gpu: Gpu;
@@ -17,12 +18,12 @@ export class Arena {
     this.#gpu = gpu;
   }
 
-  /** Zeroed device memory that shaders read or write and the host fills. */
-  storage(bytes: number, label: string): Tensor {
+  /** Zeroed device memory that shaders read or write and the host fills. `past`: bytes after it, for uniform bindings. */
+  storage(bytes: number, label: string, past = 0): Tensor {
     const { maxBufferSize, maxStorageBufferBindingSize } = this.#gpu.device.limits;
-    const most = Math.min(maxBufferSize, maxStorageBufferBindingSize);
+    const most = Math.min(maxBufferSize - past, maxStorageBufferBindingSize);
     if (bytes > most) throw tooLarge(label, bytes, most);
-    const buffer = this.#gpu.buffer(bytes, ACTIVATION, label);
+    const buffer = this.#gpu.buffer(bytes + past, ACTIVATION, label);
     this.#buffers.push(buffer);
     this.bytes += buffer.size;
     return { buffer, offset: 0, bytes: buffer.size, shape: [buffer.size / 4] };
@@ -31,8 +32,9 @@ export class Arena {
   /** `[rows][width padded to whole groups]` of f32, zeroed. */
   activation(rows: number, width: number, label: string): Tensor {
     const stride = stride32(width);
-    const tensor = this.storage(activationBytes(rows, width), label);
-    return { ...tensor, bytes: rows * stride * 4, shape: [rows, stride] };
+    const bytes = rowBytes(rows, width);
+    const tensor = this.storage(bytes, label, UNIFORM_BYTES);
+    return { ...tensor, bytes, shape: [rows, stride] };
   }
 
   free(): void {
