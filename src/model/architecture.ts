@@ -195,6 +195,8 @@ export interface Architecture {
     readonly embedding: 'own' | 'target';
     readonly features: Features | null;
     readonly scale: number;
+    /** The scale is the embedding's own (Gemma). Of a drafter: its target's then is too. */
+    readonly scaleInside?: boolean;
     /** A learned row for each position is added (GPT-2). */
     readonly positions?: 'learned';
   };

@@ -178,6 +178,7 @@ export interface DecoderDifferences extends Omit<LayerDifferences, 'causal'> {
   readonly tied?: boolean;
   /** By the width of the stream. */
   readonly embeddingScale?: (hidden: number) => number;
+  readonly scaleInside?: boolean;
   readonly logits?: Architecture['logits'];
 }
 
@@ -188,7 +189,7 @@ export const readHead = (config: Config, tied: boolean): Architecture['head'] =>
 /** Reads a language model and closes the config: a field that neither this nor the family has read is an error. */
 export const readDecoder = (
   config: Config,
-  { family, names, tied = false, embeddingScale, logits, ...differences }: DecoderDifferences,
+  { family, names, tied = false, embeddingScale, scaleInside, logits, ...differences }: DecoderDifferences,
 ): Architecture => {
   const layers = readLayers(config, differences);
   const head = readHead(config, tied);
@@ -196,7 +197,12 @@ export const readDecoder = (
   return {
     family,
     ...layers,
-    input: { embedding: 'own', features: null, scale: embeddingScale?.(layers.sizes.hidden) ?? 1 },
+    input: {
+      embedding: 'own',
+      features: null,
+      scale: embeddingScale?.(layers.sizes.hidden) ?? 1,
+      ...(scaleInside && { scaleInside }),
+    },
     head,
     spreadOver: null,
     logits: logits ?? AS_THEY_ARE,

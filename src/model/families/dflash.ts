@@ -32,12 +32,15 @@ export const readDFlash = (config: Config): DFlash => {
     drafted: config.countOrNull('draft_vocab_size'),
     taps: named?.length ?? null,
   });
-  const count = block.architecture.input.features?.count ?? 0;
+  const { input } = block.architecture;
+  const count = input.features?.count ?? 0;
   own.finish();
   config.finish();
   return {
     kind: 'dflash',
     ...block,
+    // The authors' code calls the target's embedding; in other layouts the drafter keeps a copy of its bare rows.
+    architecture: { ...block.architecture, input: { ...input, scaleInside: true } },
     tapLayers: (most) => named ?? defaultTaps(targetLayers ?? most, count),
     blockSize,
     maskToken,

@@ -28,6 +28,7 @@ const readAlike = (config: Config) => {
     normOffset: config.number('rms_norm_offset', 1),
     tied: true,
     embeddingScale: Math.sqrt,
+    scaleInside: true,
   } as const;
 };
 

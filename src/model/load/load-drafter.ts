@@ -136,6 +136,13 @@ const configFor = (
     : { ...config, vocab_size: vocabulary };
 };
 
+/** A drafter that borrows its target's embedding together with the scale inside it. */
+const withScale = (family: DrafterFamily, { input: lent }: Transformer['architecture']): DrafterFamily => {
+  const { architecture } = family;
+  if (!architecture.input.scaleInside || !lent.scaleInside) return family;
+  return { ...family, architecture: { ...architecture, input: { ...architecture.input, scale: lent.scale } } };
+};
+
 export const loadDrafter = async (
   gpu: Gpu,
   checkpoint: Checkpoint,
@@ -144,7 +151,7 @@ export const loadDrafter = async (
 ): Promise<BlockDrafter | MarkovDrafter | FeatureDrafter> => {
   const { signal, precision, onProgress } = options;
   if (!(target instanceof Transformer)) throw wrongTarget('this target lends no embedding');
-  const family = readDrafter(configFor(checkpoint, target), checkpoint.tensors);
+  const family = withScale(readDrafter(configFor(checkpoint, target), checkpoint.tensors), target.architecture);
   const { architecture } = family;
   const spread = architecture.spreadOver !== null;
   checkPair(checkpoint.name, family, target);
