@@ -43,13 +43,15 @@ export class Conversation {
 
   ask(question: string, { system, history, maxTokens, run, forget }: Asking): AsyncIterable<TraceEvent> {
     const first = system ? [{ role: 'system', content: system }] : [];
-    const start = Math.max(this.#forgotten, this.#exchanges.length - history);
+    const exchanges = this.#exchanges;
+    const start = Math.max(this.#forgotten, exchanges.length - history);
     return withinContext(
-      this.#exchanges.slice(start),
+      exchanges.slice(start),
       maxTokens ?? undefined,
       (seen, limit) =>
         run({ prompt: { messages: [...first, ...seen, { role: 'user', content: question }] }, ...limit }),
       (turns) => {
+        if (this.#exchanges !== exchanges) return; // cleared while the run began
         this.#forgotten = start + turns;
         forget(this.#forgotten);
       },
