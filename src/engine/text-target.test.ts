@@ -135,6 +135,42 @@ it('goes on from how the answer begins, and from the steps that the draft wrote'
   }
 });
 
+it('keeps the spaces between steps, where tokenizers put one in front of texts', async () => {
+  const steps = [
+    { type: 'Replace', pattern: { String: '▁' }, content: ' ' },
+    { type: 'Fuse' },
+    { type: 'Strip', content: ' ', start: 1, stop: 0 },
+  ];
+  const normalizers = [
+    { type: 'Prepend', prepend: '▁' },
+    { type: 'Replace', pattern: { String: ' ' }, content: '▁' },
+  ];
+  const toy = async (name: string, pieces: readonly string[], merges: readonly string[][]): Promise<LoadedModel> => {
+    const tokenizer = await loadTokenizer({
+      tokenizer: {
+        model: { type: 'BPE', merges, vocab: Object.fromEntries(pieces.map((piece, id) => [piece, id])) },
+        normalizer: { type: 'Sequence', normalizers },
+        decoder: { type: 'Sequence', decoders: steps },
+        ...{ added_tokens: [], pre_tokenizer: null, post_processor: null },
+      },
+      config: {},
+    });
+    const model = toyModel({ vocabulary: 2, sharpness: 8, context: 256 }); // it writes whole words
+    return { name, model, tokenizer, stopTokens: [] };
+  };
+  const merges = ['a', 'b'].map((letter) => ['▁', letter]);
+  const target = await toy('big', ['▁a', '▁b', '▁', 'a', 'b'], merges);
+  const draft = await toy('small', ['▁b', '▁a', 'b', '▁', 'a'], merges);
+  const made = createEngine();
+  await made.load({ target, draft }, { vocabularies: 'own' });
+  const asked = { prompt: { text: 'a b' }, maxTokens: 40 };
+  const alone = textOf(await run('autoregressive', {}, asked, made));
+  expect(alone).toMatch(/^( [ab]){40}$/);
+  expect(textOf(await run('random', { share: 1, 'step-tokens': 5 }, asked, made))).toBe(alone);
+  const routed = textOf(await run('random', { share: 0.5, 'step-tokens': 5 }, { ...asked, seed: 5 }, made));
+  expect(routed).toMatch(/^( [ab]){40}$/);
+});
+
 it('goes with step systems, and other systems have the target alone', async () => {
   const ids = loaded.systems.map(({ id }) => id);
   expect(ids).toEqual(expect.arrayContaining(['autoregressive', 'prompt-lookup', 'specguard', 'confidence', 'random']));

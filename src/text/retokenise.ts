@@ -4,16 +4,30 @@ import type { Tokenizer } from './tokenizer.ts';
 /** So many tokens before the seam are tokenised together with what follows: a word may reach across it. */
 const SEAM = 8;
 
+/** The tokens of `text` behind `lead`, whose own tokens are `known`; null where they do not stay as they are. */
+const behind = (
+  lead: string,
+  known: readonly number[],
+  text: string,
+  encode: (text: string) => readonly number[],
+): readonly number[] | null => {
+  const whole = encode(lead + text);
+  return known.every((token, i) => whole[i] === token) ? whole.slice(known.length) : null;
+};
+
 /** The tokens of a text that continues `before`. A special token that is written in the text stays text. */
 export const retokenise = (before: readonly number[], text: string, tokenizer: Tokenizer): readonly number[] => {
-  const known = before.slice(-SEAM);
-  const whole = tokenizer.encode(tokenizer.decode(known, { special: true }) + text);
-  const own = whole.slice(known.length);
   const isSpecial = (token: number): boolean => tokenizer.bytes(token).length === 0;
-  // What is kept stays as it is; then the text is spelled by itself.
-  return known.every((token, i) => whole[i] === token) && !own.some(isSpecial)
-    ? own
-    : tokenizer.encode(text, { plain: true });
+  const last = before.slice(-SEAM);
+  // Some tokenizers put a space in front of every text: there the known tokens have to begin with a word.
+  for (const from of last.keys()) {
+    const known = last.slice(from);
+    const own = behind(tokenizer.decode(known, { special: true }), known, text, (all) => tokenizer.encode(all));
+    if (own && !own.some(isSpecial)) return own;
+  }
+  // The text is spelled by itself. A line feed keeps that space away from it.
+  const plain = (all: string): readonly number[] => tokenizer.encode(all, { plain: true });
+  return (before.length > 0 ? behind('\n', plain('\n'), text, plain) : null) ?? plain(text);
 };
 
 type Streams = Pick<Tokenizer, 'stream'>;

@@ -54,6 +54,10 @@ export class TextTarget implements LoadedRemote, Disposable {
     let promptLength = 0;
     /** The text fills the target's context: it is not asked again. */
     let full = false;
+    const prompt = asked?.prompt;
+    const isBegun = !prompt || !('messages' in prompt) || (prompt.begin ?? '') !== '';
+    /** Whether tokens after so many continue a text, and do not begin an answer. */
+    const continues = (length: number, promptHere: number): boolean => isBegun || length > promptHere;
     const translate = (tokens: readonly number[], promptHere: number): void => {
       if (here.length === 0) {
         here = tokens.slice(0, promptHere);
@@ -63,7 +67,7 @@ export class TextTarget implements LoadedRemote, Disposable {
       if (commonPrefix(here, tokens) < here.length)
         throw new Error('the text changed under a target that reads it as text');
       const more = wholeCharacters(tokens.slice(here.length), reader.tokenizer);
-      const text = reader.tokenizer.decode(more);
+      const text = reader.tokenizer.decode(more, { within: continues(here.length, promptHere) });
       if (text !== '') there = [...there, ...retokenise(there, text, this.#tokenizer)];
       here = [...here, ...more];
     };
@@ -75,7 +79,8 @@ export class TextTarget implements LoadedRemote, Disposable {
         const began = performance.now();
         translate(tokens, request.promptLength);
         try {
-          const step = await this.#write(there, tokens, { ...request, promptLength }, reader);
+          const within = continues(tokens.length, request.promptLength);
+          const step = await this.#write(there, tokens, { ...request, promptLength }, reader, within);
           if (!step) {
             const fault = refuse(`the text fills the context of ${this.name}`, 'Ask for fewer tokens.');
             if (promptLength >= this.#target.model.context) throw fault;
@@ -118,13 +123,14 @@ export class TextTarget implements LoadedRemote, Disposable {
 
   /**
    * `text` and the lengths of `request` are in the target's tokens, `before` is the text in the draft's. Null where the
-   * target's context is full.
+   * target's context is full. `within`: the step continues a text.
    */
   async #write(
     text: readonly number[],
     before: readonly number[],
     request: StepRequest,
     reader: Reader,
+    within: boolean,
   ): Promise<Translated | null> {
     const { maxTokens } = request;
     const [candidate] = (await this.#candidates(text, request)) ?? [];
@@ -132,7 +138,7 @@ export class TextTarget implements LoadedRemote, Disposable {
     const { ends } = candidate;
     const own = this.#ownTokens(candidate);
     const [eos] = reader.stopTokens;
-    const spelled = retokenise(before, this.#tokenizer.decode(own), reader.tokenizer);
+    const spelled = retokenise(before, this.#tokenizer.decode(own, { within }), reader.tokenizer);
     const written = ends === 'stop' && eos !== undefined ? [...spelled, eos] : spelled;
     if (written.length === 0) throw refuse(`${this.name} wrote no text`, 'Choose another target, or another prompt.');
     if (written.length > maxTokens)
