@@ -16,6 +16,7 @@ import type { Sidecar } from './load/sidecar.ts';
 /** Token 3 is a blank line. */
 const tokenizer = {
   decode: (tokens: readonly number[]) => tokens.map((token) => (token === 3 ? '\n\n' : 'a')).join(''),
+  bytes: () => Uint8Array.of(97),
   stream: () => ({ push: () => '', end: () => '' }),
 } as unknown as Tokenizer;
 
