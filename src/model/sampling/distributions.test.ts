@@ -4,9 +4,10 @@ import { expect, test } from 'vitest';
 import { testGpu } from '../../testing/device/gpu.ts';
 import { chain, GREEDY } from '../../testing/goldens/golden.ts';
 import { tinyCheckpoint } from '../../testing/toys/tiny.ts';
+import { activationBytes } from '../arena.ts';
 import { loadModel } from '../load/load-model.ts';
 
-const DISTRIBUTIONS = 48 * 64 * 4;
+const DISTRIBUTIONS = activationBytes(48, 64);
 /** Of each model: the constants of the ten plans that write distributions, and of the one that reads them. */
 const CONSTANTS = 11 * 256;
 
