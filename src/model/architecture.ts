@@ -195,7 +195,7 @@ export interface Architecture {
     readonly embedding: 'own' | 'target';
     readonly features: Features | null;
     readonly scale: number;
-    /** The scale is the embedding's own (Gemma). Of a drafter: its target's then is too. */
+    /** What the embedding looks up is scaled already (Gemma). A drafter with this reads its target's embedding so. */
     readonly scaleInside?: boolean;
     /** A learned row for each position is added (GPT-2). */
     readonly positions?: 'learned';

@@ -6,6 +6,7 @@ import type { Tensor } from '../gpu/kernel.ts';
 import { stride32 } from '../weights/quantize/device-layout.ts';
 
 const rowBytes = (rows: number, width: number): number => rows * stride32(width) * 4;
+
 /** Of `[rows][width padded to whole groups]` of f32, and what a binding of fixed size may read past it. */
 export const activationBytes = (rows: number, width: number): number => rowBytes(rows, width) + UNIFORM_BYTES;
 

@@ -1,13 +1,13 @@
 // The memory of distributions is allocated when a run is about to draw drafts at random, shared by the models of a vocabulary,
 // and freed with the last of them.
 import { expect, test } from 'vitest';
+import { UNIFORM_BYTES } from '../../gpu/device.ts';
 import { testGpu } from '../../testing/device/gpu.ts';
 import { chain, GREEDY } from '../../testing/goldens/golden.ts';
 import { tinyCheckpoint } from '../../testing/toys/tiny.ts';
-import { activationBytes } from '../arena.ts';
 import { loadModel } from '../load/load-model.ts';
 
-const DISTRIBUTIONS = activationBytes(48, 64);
+const DISTRIBUTIONS = 48 * 64 * 4 + UNIFORM_BYTES;
 /** Of each model: the constants of the ten plans that write distributions, and of the one that reads them. */
 const CONSTANTS = 11 * 256;
 
