@@ -225,7 +225,7 @@ export const loadTogether = async (
   const judges: LoadedJudge[] = [];
   const reader = stepReaderOf({ target, ...(draft && { draft }) });
   for (const name of named(judgeNames))
-    judges.push(await loadJudgeSource(device.gpu, sourceOf(name), { ...options(name), target: reader }));
+    judges.push(await loadJudgeSource(device.gpu, sourceOf(name), { ...options(name), target: reader, draft: draft ?? undefined }));
   const [prm] = judges.filter(({ model }) => model.gives === 'reward');
   const [router] = judges.filter(({ model }) => model.gives === 'advantage');
   return {

@@ -34,7 +34,7 @@ interface Entry {
   readonly source: Source | object;
   readonly precision: Precision | undefined;
   readonly onnx: OnnxProvider | undefined;
-  /** Of a judge: the model whose tokens it reads. */
+  /** Of a judge: the model whose tokens or hidden states it reads. */
   readonly reader?: LoadedModel | undefined;
   /** Freed with the entry. Null: the caller owns it, or it is on another machine. */
   readonly owned: Disposable | null;
@@ -235,7 +235,8 @@ export class ModelRegistry {
     const { textTarget, draft } = this.models;
     const known = textTarget ? draft : readerOf(this.models);
     const reader = (): LoadedModel => this.#need('a judge', known);
-    if (this.#entries.get(role)?.reader !== known) this.#free(role); // it stayed, and was made for another's tokens
+    const read = (): LoadedModel | undefined => (this.models[role]?.model.readsDraft ? draft : known);
+    if (this.#entries.get(role)?.reader !== read()) this.#free(role); // it stayed, and was made for another model
     if (from && isRemoteJudge(from))
       this.#put(
         role,
@@ -248,10 +249,10 @@ export class ModelRegistry {
       );
     else
       await this.#loadOne(role, from, options, (gpu, source, how) =>
-        loadJudgeSource(gpu, source, { ...how, target: reader(), gives: GIVES[role] }),
+        loadJudgeSource(gpu, source, { ...how, target: reader(), draft, gives: GIVES[role] }),
       );
     const entry = this.#entries.get(role);
-    if (entry) this.#entries.set(role, { ...entry, reader: known });
+    if (entry) this.#entries.set(role, { ...entry, reader: read() });
   }
 
   /** Loads what is asked for and not there yet. */

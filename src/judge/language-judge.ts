@@ -1,6 +1,5 @@
 // A language model of the target's vocabulary as a judge, without a head or training of its own: a step is as good as its
 // least likely token. A small model that has learned the task sees a wrong token by what it would have written itself.
-import { logSumExp } from '../base/log-sum-exp.ts';
 import { PROMPT_ROWS } from '../base/pass-rows.ts';
 import { commonPrefix } from '../decode/core/common-prefix.ts';
 import { rewindTo } from '../decode/core/prefix-cache.ts';
@@ -13,8 +12,8 @@ import { loadModel } from '../model/load/load-model.ts';
 import { loadTokenizer } from '../text/tokenizer.ts';
 import type { Checkpoint } from '../weights/checkpoint.ts';
 import { checkRoom, checkScores, type VocabularyJudge } from './judge-cursor.ts';
+import { leastLogprob, rewardOf } from './likelihood.ts';
 
-/** `gives`: a step's reward is its least likely token's probability; the target's advantage is 1 minus that. */
 export const loadLanguageJudge = async (
   gpu: Gpu,
   checkpoint: Checkpoint,
@@ -73,13 +72,12 @@ class LikelihoodCursor implements JudgeCursor {
     const context = [...problem, ...steps.flatMap(({ tokens }) => tokens)];
     const scores: number[] = [];
     for (const candidate of candidates) {
-      const least = Math.exp(await this.#leastLogprob(context, candidate, signal));
-      scores.push(this.#options.gives === 'reward' ? least : 1 - least);
+      scores.push(rewardOf(await this.#least(context, candidate, signal), this.#options.gives));
     }
     return scores;
   }
 
-  async #leastLogprob(
+  async #least(
     context: readonly number[],
     step: readonly number[],
     signal: AbortSignal | undefined,
@@ -99,17 +97,13 @@ class LikelihoodCursor implements JudgeCursor {
       const pass = this.#cursor.forward(chain(rows));
       const logits = await pass.logits.read();
       pass.accept(Array.from(rows.keys()));
-      for (const i of rows.keys()) least = Math.min(least, this.#logprob(logits, i, text[from + i + 1] as number));
+      const { vocabulary: width } = this.#options;
+      const scored = Array.from(rows, (_, i) => logits.subarray(i * width, (i + 1) * width));
+      least = Math.min(least, leastLogprob(scored, text.slice(from + 1)));
     }
     checkScores([least]);
     this.#tokens = text.slice(0, -1);
     return least;
-  }
-
-  #logprob(logits: Float32Array, row: number, token: number): number {
-    const { vocabulary } = this.#options;
-    const values = logits.subarray(row * vocabulary, (row + 1) * vocabulary);
-    return (values[token] as number) - logSumExp(values);
   }
 
   [Symbol.dispose](): void {

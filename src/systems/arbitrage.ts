@@ -23,5 +23,5 @@ export default defineRouter({
   threshold: 'tau',
   escalates: 'high',
   reasons: { kept: 'the target would hardly do better', escalated: 'the target would do better' },
-  scorer: judgedBy('router'),
+  ...judgedBy('router'),
 });

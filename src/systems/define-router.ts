@@ -64,9 +64,10 @@ export const defineRouter = <const K extends Knobs>({
 });
 
 /** Scores by a judge: a process reward model (`prm`) or a router. */
-export const judgedBy =
-  (role: 'prm' | 'router') =>
-  async (run: Pick<RunContext, 'open'> & { readonly knobs: StepKnobs }): Promise<Scorer> => ({
-    by: role,
-    score: judgeScore(await run.open(role, { ahead: run.knobs['step-tokens'] })),
-  });
+export const judgedBy = (role: 'prm' | 'router') => ({
+  draft: ({ models }: Pick<RunContext, 'models'>): DraftOptions => ({ states: models[role]?.readsDraft === true }),
+  async scorer(run: Pick<RunContext, 'open'> & { readonly knobs: StepKnobs }, models: StepModels): Promise<Scorer> {
+    const judge = await run.open(role, { ahead: run.knobs['step-tokens'] });
+    return { by: role, score: judgeScore(judge, models.written) };
+  },
+});

@@ -24,5 +24,5 @@ export default defineRouter({
   threshold: 'delta',
   escalates: 'low',
   reasons: { kept: 'the reward reaches the threshold', escalated: 'the reward is below it' },
-  scorer: judgedBy('prm'),
+  ...judgedBy('prm'),
 });

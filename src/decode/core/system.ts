@@ -51,6 +51,8 @@ export interface Judge extends Disposable {
   readonly gives: 'reward' | 'advantage';
   /** Its input shows where each step ends, or who wrote it: the tokens of prompt and answer are not all that it reads. */
   readonly needsSteps?: boolean;
+  /** It reads the hidden states that the draft's cursor keeps of its text (`pool`), not the text. */
+  readonly readsDraft?: boolean;
   /** The most tokens that it can read, including those of its own input layout. */
   readonly context: number;
   /** On the device. */
@@ -71,12 +73,16 @@ export interface JudgeCursor extends Disposable {
    * trained on plain problems reads it in the prompt's place.
    */
   ask?(question: string | null): void;
-  /** A probability for each candidate as the step after `steps`. `problem`: the prompt, in the target's vocabulary. */
+  /**
+   * A probability for each candidate as the step after `steps`. `problem`: the prompt, in the target's vocabulary.
+   * `written`: the draft's cursor, where it has written the one candidate after all that is before it.
+   */
   score(
     problem: readonly number[],
     steps: readonly JudgedStep[],
     candidates: readonly (readonly number[])[],
     signal?: AbortSignal,
+    written?: Cursor,
   ): Promise<readonly number[]>;
 }
 

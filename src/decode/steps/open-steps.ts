@@ -1,6 +1,6 @@
 // Opens what a step system works with: the draft that writes candidates, the target that writes escalated steps, and
 // the boundary of steps.
-import type { OpenCursor, Sampling } from '../../model/interface.ts';
+import type { Cursor, OpenCursor, Sampling } from '../../model/interface.ts';
 import { stepSampling } from '../core/draft-sampling.ts';
 import { readPrompt } from '../core/prefill.ts';
 import type { DecodingSystem, RunContext } from '../core/system.ts';
@@ -17,12 +17,16 @@ export interface StepLimits {
 
 /** How the draft writes candidates. */
 export interface DraftOptions extends Pick<OpenCursor, 'rollout' | 'pool'> {
+  /** Keeps the hidden states of all rows, for a judge that reads them. */
+  readonly states?: boolean;
   /** One for each candidate. Default: one candidate, drawn as the request says. */
   readonly samplings?: readonly Sampling[];
 }
 
 export interface StepModels {
   readonly draft: Candidates;
+  /** Where the draft writes its candidates, if there is one at a time. */
+  readonly written: Cursor;
   readonly boundary: StepBoundary;
   /** On this machine, or on another one. */
   readonly target: StepWriter;
@@ -38,14 +42,14 @@ export const openSteps = async (
   run: RunContext,
   knobs: StepLimits,
   writer: DecodingSystem,
-  { samplings = [stepSampling(run.sequence.sampling)], ...rows }: DraftOptions = {},
+  { samplings = [stepSampling(run.sequence.sampling)], states = false, ...rows }: DraftOptions = {},
 ): Promise<StepModels> => {
   const { draft: model, remote } = run.models;
   if (!model) throw new Error('a step system was started without a draft');
   const boundary = new StepBoundary(run, knobs.delimiter);
   const room = knobs['step-tokens'];
   const forks = samplings.length > 1 ? { forks: { count: samplings.length, room } } : {};
-  const cursor = await run.open('draft', { ...forks, ...rows, ahead: room });
+  const cursor = await run.open('draft', { ...forks, ...rows, ...(states && { pool: true }), ahead: room });
   await readPrompt(run, cursor);
   const nested = new NestedSystem(run, writer, boundary, cursor, room);
   return {
@@ -59,6 +63,7 @@ export const openSteps = async (
       grounds: rows.rollout !== undefined,
       pools: rows.pool === true,
     }),
+    written: cursor,
     boundary,
     target: remote ? remoteWriter(remote) : nested,
     nested,

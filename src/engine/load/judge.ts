@@ -1,13 +1,14 @@
-// Loads a judge: on our own kernels when the folder has weights (a language model judges by its probabilities),
-// otherwise as an ONNX network.
+// Loads a judge: on our own kernels when the folder has weights (a language model judges by its probabilities, and so do
+// layers on top of the draft), otherwise as an ONNX network.
 
 import type { Judge } from '../../decode/core/system.ts';
 import type { Gpu } from '../../gpu/device.ts';
 import { loadScoredJudge } from '../../judge/device-judge.ts';
+import { loadDraftJudge } from '../../judge/draft-judge.ts';
 import type { VocabularyJudge } from '../../judge/judge-cursor.ts';
 import { loadLanguageJudge } from '../../judge/language-judge.ts';
 import { isOnnx, loadOnnxJudge } from '../../judge/onnx-judge.ts';
-import { isScored } from '../../model/families/families.ts';
+import { isScored, readsDraftStates } from '../../model/families/families.ts';
 import { probed } from '../../weights/files/probed.ts';
 import { openCheckpoint, type Source } from '../../weights/open.ts';
 import { loading, openFiles } from './checkpoint.ts';
@@ -17,6 +18,8 @@ import { checkVocabulary } from './vocabulary.ts';
 interface LoadJudgeOptions extends LoadSourceOptions {
   /** Whose answers it will read: a judge of published layout reads them as text, any other shares its vocabulary. */
   readonly target?: LoadedModel | undefined;
+  /** Whose hidden states it may read. */
+  readonly draft?: LoadedModel | undefined;
   /** What a language model's score shall be; other judges say it themselves. Default: a reward. */
   readonly gives?: Judge['gives'] | undefined;
 }
@@ -26,20 +29,25 @@ const open = async (
   source: Source,
   options: LoadJudgeOptions,
 ): Promise<{ name: string; judge: VocabularyJudge; notice?: string | undefined }> => {
-  const { target, gives = 'reward', signal, precision, onnx, onProgress } = options;
+  const { target, draft, gives = 'reward', signal, precision, onnx, onProgress } = options;
   using files = probed(openFiles(source, options));
   const words = target?.tokenizer ?? null;
   if (await isOnnx(files, signal))
     return { name: files.name, ...(await loadOnnxJudge(files, words, { signal, onnx })) };
   using checkpoint = await openCheckpoint({ kind: 'folder', files }, { signal });
   const how = { precision, signal, onProgress };
-  const judge = isScored(checkpoint.tensors)
-    ? await loadScoredJudge(gpu, checkpoint, words, how)
-    : await loadLanguageJudge(gpu, checkpoint, gives, how);
-  return { name: checkpoint.name, judge };
+  const load = (): Promise<VocabularyJudge> => {
+    if (isScored(checkpoint.tensors)) return loadScoredJudge(gpu, checkpoint, words, how);
+    if (readsDraftStates(checkpoint.config)) return loadDraftJudge(gpu, checkpoint, draft?.model, gives, how);
+    return loadLanguageJudge(gpu, checkpoint, gives, how);
+  };
+  return { name: checkpoint.name, judge: await load() };
 };
 
-/** A reward model, a router or a language model. One that reads the target's own tokens must have the target's vocabulary. */
+/**
+ * A reward model, a router, a language model, or layers on top of the draft. One that reads the target's own tokens must
+ * have the target's vocabulary.
+ */
 export const loadJudgeSource = async (
   gpu: Gpu,
   source: Source,

@@ -102,7 +102,7 @@ const recordContext = (
   const { blocks, input } = network.architecture;
   recordFuse(plan, network, tapped, waiting, bucket);
   if (input.features?.as !== 'keys') {
-    recordBody(plan, network, cache, bucket, undefined, unscored);
+    recordBody(plan, network, cache, bucket, { unscored });
     return;
   }
   const { fused } = network.scratch.features as FeatureScratch;

@@ -3,6 +3,7 @@
 import type { OutriderError } from '../../base/errors.ts';
 import { modelKind } from '../../base/model-kinds.ts';
 import { bad } from '../../base/refuse.ts';
+import { shown } from '../../base/shown.ts';
 import type { Architecture } from '../architecture.ts';
 import { readCohere, readCohere2 } from './cohere.ts';
 import { Config } from './config.ts';
@@ -271,4 +272,25 @@ export const readScored = (json: Json, tensors: Names = new Set<string>()): Arch
   const model = `${HEADED.exec(named(json))?.[1]}ForCausalLM`;
   const read = readArchitecture(readerIn(MODELS, model) ? { ...body, architectures: [model] } : body, tensors);
   return { ...read, head: 'tied', logits: AS_THEY_ARE };
+};
+
+/** How a judge's config says that its layers go on from the hidden states that the draft has of the text. */
+const DRAFT_STATES = 'draft-states';
+
+/** Whether a config is of a judge that reads no tokens. Throws `bad-checkpoint` where it reads something unknown. */
+export const readsDraftStates = ({ reads }: Json): boolean => {
+  if (reads !== undefined && reads !== DRAFT_STATES)
+    throw bad(`config.json: reads is ${shown(reads)}; expected ${DRAFT_STATES}`, 'Without the field a judge reads tokens.');
+  return reads !== undefined;
+};
+
+/** Its layers; what a language model embeds tokens with is the head. */
+export const readStateJudge = ({ reads: _, ...body }: Json, tensors: Names): Architecture => {
+  const read = readArchitecture(body, tensors);
+  if (read.head !== 'tied')
+    throw bad(
+      "the head of a judge that reads the draft's hidden states is model.embed_tokens",
+      'Set tie_word_embeddings to true in its config.json.',
+    );
+  return read;
 };

@@ -117,7 +117,7 @@ export class Executor {
 
   /** Records and compiles the bodies of a cache. */
   async attach(cache: Cache, layers?: readonly number[]): Promise<void> {
-    for (const [bucket, plan] of cache.bodies) recordBody(plan, this.#network, cache, bucket, layers);
+    for (const [bucket, plan] of cache.bodies) recordBody(plan, this.#network, cache, bucket, { layers });
     await Promise.all([cache.ready(), cache.wide ? this.#prepare(cache.wide.logits) : null]);
   }
 

@@ -284,20 +284,30 @@ const MIXERS: Readonly<Record<Block['mixer']['kind'], typeof recordAttention>> =
   'delta-net': recordDelta,
 };
 
-/**
- * Embedding and the given blocks, leaving the residual stream in `scratch.stream` and the taps in the cache's. An
- * `unscored` pass, as of more rows than are ever scored, leaves only the cache and the taps of earlier layers: of its
- * last layer keys and values are enough.
- */
+export interface BodyOptions {
+  /** Which blocks. Default: all. */
+  readonly layers?: readonly number[] | undefined;
+  /**
+   * The pass leaves only the cache and the taps of earlier layers: of its last layer keys and values are enough. Default:
+   * where a pass has more rows than a language model scores, and nothing else reads its last layer.
+   */
+  readonly unscored?: boolean;
+  /** False: `scratch.stream` was filled by something else than the tokens' embeddings. */
+  readonly embeds?: boolean;
+}
+
+/** Embedding and blocks, leaving the residual stream in `scratch.stream` and the taps in the cache's. */
 export const recordBody = (
   plan: Plan,
   network: Network,
   cache: Cache,
   bucket: number,
-  layers: readonly number[] = network.architecture.blocks.map((_, i) => i),
-  unscored = bucket > MOST_ROWS && !cache.pool && !cache.options.tapLayers.includes(layers.at(-1) as number),
+  options: BodyOptions = {},
 ): void => {
   const { gpu, architecture, weights, scratch, tuning } = network;
+  const { layers = architecture.blocks.map((_, i) => i), embeds = true } = options;
+  const tapped = cache.options.tapLayers.includes(layers.at(-1) as number);
+  const { unscored = bucket > MOST_ROWS && !cache.pool && !tapped } = options;
   const { hidden: width } = architecture.sizes;
   const { epsilon, kind: norm } = architecture.norm;
   const view = (tensor: Tensor): Tensor => rowsOf(tensor, bucket);
@@ -340,8 +350,8 @@ export const recordBody = (
     matrix: weights.embedding,
     output: paired ? view(paired.embedded) : stream,
   };
-  embed(plan, embedding, { rows: bucket, scale: architecture.input.scale });
-  if (weights.positions) embed(plan, { ...embedding, matrix: weights.positions }, { rows: bucket, positions: true });
+  if (embeds) embed(plan, embedding, { rows: bucket, scale: architecture.input.scale });
+  if (embeds && weights.positions) embed(plan, { ...embedding, matrix: weights.positions }, { rows: bucket, positions: true });
   if (as === 'joined') {
     const { fuse, embeddingNorm } = weights.features as NonNullable<Weights['features']>;
     const input = pair(embeddingNorm as Tensor);
@@ -381,7 +391,7 @@ export const recordBody = (
 };
 
 /** Final norm and logits of the stream's first rows, or of those that `pickedIndices` names. */
-export const recordHead = (plan: Plan, network: Network, bucket: Bucket, picked: boolean): void => {
+export const recordHead = (plan: Plan, network: Network, bucket: number, picked: boolean): void => {
   const { architecture, weights, scratch, tuning } = network;
   const width = architecture.sizes.hidden;
   const normed = rowsOf(scratch.normed, bucket);

@@ -36,8 +36,11 @@ const deltaScratch = ({ blocks }: Architecture) => {
   };
 };
 
-/** `head`: rows of the matrix that gives the logits. A smaller pass uses the first rows of each activation. */
-const declare = (architecture: Architecture, head: number) => {
+/**
+ * `head`: rows of the matrix that gives the logits; `scored`: the most rows that have logits. A smaller pass uses the
+ * first rows of each activation.
+ */
+const declare = (architecture: Architecture, head: number, scored = MOST_ROWS) => {
   const { sizes, blocks, spreadOver } = architecture;
   const { features } = architecture.input;
   const { hidden, heads, keyValueHeads, paddedHead: headDim, feedForward } = sizes;
@@ -54,7 +57,7 @@ const declare = (architecture: Architecture, head: number) => {
       pickedIndices: { words: MOST_ROWS },
       everyIndex: { words: PROMPT_ROWS },
       /** What the head gives. */
-      logits: { width: head, rows: MOST_ROWS },
+      logits: { width: head, rows: scored },
     },
     /** The rows as kernels read them. One list for each distinct window, because visibility differs. */
     rows: { words: PROMPT_ROWS * ROW_WORDS },
@@ -105,14 +108,15 @@ export interface Scratch extends Tensors<Declared['always']> {
   readonly features: Tensors<NonNullable<Declared['features']>> | null;
 }
 
-/** `head`: rows of the matrix that gives the logits; the vocabulary, or a judge's labels. */
+/** `head`: rows of the matrix that gives the logits; the vocabulary, or a judge's labels. `scored`: as in `declare`. */
 export const makeScratch = (
   gpu: Gpu,
   arena: Arena,
   architecture: Architecture,
   head = architecture.sizes.vocabulary,
+  scored = MOST_ROWS,
 ): Scratch => {
-  const { always, rows, convolution, delta, outputGate, scores, features } = declare(architecture, head);
+  const { always, rows, convolution, delta, outputGate, scores, features } = declare(architecture, head, scored);
   const make = (size: Size, label: string): Tensor =>
     'width' in size ? arena.activation(rowsIn(size), size.width, label) : arena.storage(size.words * 4, label);
   const all = <T extends Readonly<Record<string, Size>>>(sizes: T): Tensors<T> =>

@@ -1,0 +1,231 @@
+// A few layers on top of another model's: its rows begin as the hidden states that a cursor of that model keeps of its
+// own, so nothing is read a second time. Every row gets logits over the vocabulary, or keys and values alone.
+
+import { PROMPT_ROWS } from '../../base/pass-rows.ts';
+import { refuse } from '../../base/refuse.ts';
+import type { Gpu } from '../../gpu/device.ts';
+import { Plan } from '../../gpu/plan.ts';
+import type { MatmulTuning } from '../../kernels/matmul/matmul.ts';
+import type { Architecture } from '../architecture.ts';
+import { type Arena, rowsOf } from '../arena.ts';
+import { CachedCursor } from '../cache/cursor.ts';
+import { Cache, NO_FORKS } from '../cache/kv-cache.ts';
+import type { Pool } from '../cache/pooled-states.ts';
+import { slotsOf, treeRows } from '../cache/visibility.ts';
+import { Executor } from '../forward/executor.ts';
+import { type Network, recordBody, recordHead } from '../forward/interpreter.ts';
+import type { RopeDivisors } from '../forward/rope-table.ts';
+import { makeScratch } from '../forward/scratch.ts';
+import type { Cursor } from '../interface.ts';
+import type { Weights } from '../load/device-weights.ts';
+
+interface StateParts {
+  readonly gpu: Gpu;
+  readonly architecture: Architecture;
+  readonly weights: Weights;
+  readonly tuning: MatmulTuning;
+  /** Owns the weights; the model adds its scratch and frees everything with it. */
+  readonly arena: Arena;
+}
+
+/** What one sequence needs: `cache.bodies` score every row, `keys` none. */
+interface Sequence {
+  readonly cache: Cache;
+  readonly keys: ReadonlyMap<number, Plan>;
+}
+
+/** The rows of a pass that come one after another in the model below. */
+interface Rows {
+  readonly from: CachedCursor;
+  readonly pool: Pool;
+  readonly first: number;
+  readonly count: number;
+}
+
+export class StateModel implements Disposable {
+  readonly architecture: Architecture;
+  /** From the checkpoint's tensors, once they have been read. */
+  ropeDivisors: RopeDivisors = {};
+  readonly #gpu: Gpu;
+  readonly #arena: Arena;
+  readonly #network: Network;
+  readonly #executor: Executor;
+  /** Final norm and logits of a pass of so many rows. */
+  readonly #heads = new Map<number, Plan>();
+  readonly #sequences = new Set<Sequence>();
+  #disposed = false;
+
+  constructor({ gpu, architecture, weights, tuning, arena }: StateParts) {
+    this.architecture = architecture;
+    this.#gpu = gpu;
+    this.#arena = arena;
+    const scratch = makeScratch(gpu, arena, architecture, architecture.sizes.vocabulary, PROMPT_ROWS);
+    this.#network = { gpu, architecture, weights, scratch, tuning };
+    this.#executor = new Executor(this.#network, arena, { draws: false });
+  }
+
+  get context(): number {
+    return this.architecture.sizes.context;
+  }
+  get bytes(): number {
+    return this.#arena.bytes;
+  }
+
+  /** Compiles everything, with a cursor that has every pipeline. */
+  async ready(): Promise<void> {
+    const [probe] = await Promise.all([this.open(Math.min(2 * PROMPT_ROWS, this.context)), this.#executor.ready()]);
+    probe[Symbol.dispose]();
+  }
+
+  async open(capacity = this.context): Promise<StateCursor> {
+    this.#use();
+    if (!Number.isInteger(capacity) || capacity < 1 || capacity > this.context)
+      throw refuse(`a cursor of ${capacity} rows was asked for; the context of this judge is ${this.context}`);
+    const options = { positions: capacity, forks: NO_FORKS, precision: 'f32', tapLayers: [], nodes: 1 } as const;
+    const cache = await Cache.allocate(
+      this.#gpu,
+      this.architecture,
+      { ...options, prompts: true },
+      { ...this.#executor.shared, divisors: this.ropeDivisors },
+    );
+    const keys = new Map([...cache.bodies.keys()].map((rows) => [rows, new Plan(this.#gpu)]));
+    const sequence = { cache, keys };
+    this.#sequences.add(sequence);
+    const network = this.#network;
+    for (const [rows, plan] of cache.bodies) {
+      recordBody(plan, network, cache, rows, { embeds: false, unscored: false });
+      if (this.#heads.has(rows)) continue;
+      const head = new Plan(this.#gpu);
+      recordHead(head, network, rows, false);
+      this.#heads.set(rows, head);
+    }
+    for (const [rows, plan] of keys) recordBody(plan, network, cache, rows, { embeds: false, unscored: true });
+    try {
+      await Promise.all([cache.ready(), ...[...keys.values(), ...this.#heads.values()].map((plan) => plan.ready())]);
+      this.#use(); // it may have been disposed meanwhile
+    } catch (error) {
+      this.#close(sequence);
+      throw error;
+    }
+    return new StateCursor(capacity, {
+      vocabulary: this.architecture.sizes.vocabulary,
+      rows: cache.promptRows,
+      pass: (rows, scored) => this.#pass(sequence, rows, scored),
+      close: () => this.#close(sequence),
+    });
+  }
+
+  /** The logits of the rows, `[count, vocabulary]`; null where they are not scored. */
+  #pass({ cache, keys }: Sequence, rows: Rows, scored: boolean): Promise<Float32Array> | null {
+    this.#use();
+    const { first, count } = rows;
+    const { scratch } = this.#network;
+    const { vocabulary } = this.architecture.sizes;
+    const { submission } = this.#gpu;
+    let row = 0;
+    for (const run of slotsOf(rows.from.past, first, count)) {
+      if (run.count === 0) continue;
+      submission.copy(rowsOf(rows.pool.tensor, run.count, run.first), rowsOf(scratch.stream, run.count, row));
+      row += run.count;
+    }
+    const past = { prefix: first, start: first, own: 0 };
+    const unnamed = Array.from({ length: count }, () => ({ token: 0, ringEntry: 0 })); // nothing reads tokens here
+    const tree = { tokens: unnamed, parents: unnamed.map((_, i) => i - 1) };
+    const pass = this.#executor.run({
+      cache,
+      body: scored ? cache.bodies : keys,
+      rows: { from: 'host', count, rows: (window, from, some) => treeRows(past, tree, window, from, some) },
+      logits: 'none',
+    });
+    if (!scored) return null;
+    const [, head] = [...this.#heads].find(([size]) => size >= count) as [number, Plan];
+    this.#gpu.submission.run(head, { keys: 0 });
+    return pass.view(rowsOf(scratch.logits, count), vocabulary).read();
+  }
+
+  #close(sequence: Sequence): void {
+    if (!this.#sequences.delete(sequence)) return;
+    this.#executor.detach(sequence.cache);
+    for (const plan of sequence.keys.values()) plan.destroy();
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#disposed) return;
+    this.#disposed = true;
+    for (const sequence of this.#sequences) this.#close(sequence);
+    this.#executor.free();
+    for (const head of this.#heads.values()) head.destroy();
+    this.#arena.free();
+  }
+
+  #use(): void {
+    if (this.#disposed) throw refuse('this judge was disposed');
+  }
+}
+
+interface CursorParts {
+  readonly vocabulary: number;
+  /** The most of a pass. */
+  readonly rows: number;
+  readonly pass: (rows: Rows, scored: boolean) => Promise<Float32Array> | null;
+  readonly close: () => void;
+}
+
+const poolOf = (cursor: Cursor): { readonly from: CachedCursor; readonly pool: Pool } => {
+  const pool = cursor instanceof CachedCursor ? cursor.cache.pool : null;
+  if (!pool) throw refuse('this cursor keeps no hidden states', 'Open it with `pool`.');
+  return { from: cursor as CachedCursor, pool };
+};
+
+/** A text's rows in the layers on top. */
+export class StateCursor implements Disposable {
+  readonly capacity: number;
+  readonly #parts: CursorParts;
+  #length = 0;
+
+  constructor(capacity: number, parts: CursorParts) {
+    this.capacity = capacity;
+    this.#parts = parts;
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  rewind(length: number): void {
+    if (!Number.isInteger(length) || length < 0 || length > this.#length)
+      throw refuse(`rewind to ${length}: the cursor holds 0 to ${this.#length} rows`);
+    this.#length = length;
+  }
+
+  /** Takes over the rows of this cursor from `length` up to `end`, for later rows to see. */
+  follow(cursor: Cursor, end: number): void {
+    for (const rows of this.#next(cursor, end)) this.#parts.pass(rows, false);
+  }
+
+  /** The same, and the logits of each row: what its model and these layers expect after it. */
+  async score(cursor: Cursor, end: number): Promise<readonly Float32Array[]> {
+    const { vocabulary: width } = this.#parts;
+    const scores: Float32Array[] = [];
+    for (const rows of this.#next(cursor, end)) {
+      const values = (await this.#parts.pass(rows, true)) as Float32Array;
+      for (let row = 0; row < rows.count; row++) scores.push(values.subarray(row * width, (row + 1) * width));
+    }
+    return scores;
+  }
+
+  *#next(cursor: Cursor, end: number): Generator<Rows> {
+    const states = poolOf(cursor);
+    if (end > Math.min(cursor.length, this.capacity))
+      throw refuse(`rows up to ${end} of a cursor of ${cursor.length}; this judge can hold ${this.capacity}`);
+    while (this.#length < end) {
+      const rows = { ...states, first: this.#length, count: Math.min(this.#parts.rows, end - this.#length) };
+      yield rows;
+      this.#length += rows.count;
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#parts.close();
+  }
+}
