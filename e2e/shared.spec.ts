@@ -80,3 +80,24 @@ test('two pages share one engine, and a page that is closed ends its run', async
   await first.close();
   expect(await finished(second)).toMatch(/^queued: .*The answer is 84\./s);
 });
+
+test('a shared worker that dies fails the run that is under way, and the page goes on with a worker of its own', async ({
+  browser,
+  page,
+}) => {
+  await using server = new WatchedServer(join(root, 'dist/harness'));
+  expect(await open(page, await server.listen())).toBe(true);
+  await start(page, 900, 'now');
+  await started(page);
+  const devtools = await browser.newBrowserCDPSession();
+  const { targetInfos } = await devtools.send('Target.getTargets');
+  const { targetId } = targetInfos.find(({ type }) => type === 'shared_worker') as { targetId: string };
+  await devtools.send('Target.closeTarget', { targetId });
+  await expect(finished(page)).rejects.toThrow("the engine's worker has ended, and its models are gone");
+  const after = await page.evaluate(async () => {
+    const { client } = globalThis as unknown as Harness;
+    const { notice } = await client.load({ target: 'draft' });
+    return [notice, await client.shared];
+  });
+  expect(after).toEqual([expect.stringContaining('this tab loads models of its own'), false]);
+});

@@ -63,12 +63,12 @@ test('another threshold is tried on the same scores, by keyboard', async () => {
   await expect(said).toHaveText(new RegExp(`^Threshold 1\\.00: [${all - 1}${all}] of ${all} escalated`));
 });
 
-test('RSD with the small language model as judge: the same cards', async () => {
+test('RSD with the layer on the draft as judge: the same cards', async () => {
   const judge = page.getByRole('combobox', { name: 'Judge of the draft’s steps' });
   await expect(judge).toHaveValue('prm');
   await Promise.all([
-    page.waitForRequest(/models\/small-judge\/model\.safetensors/),
-    judge.selectOption({ label: 'small language model' }),
+    page.waitForRequest(/models\/draft-judge\/model\.safetensors/),
+    judge.selectOption({ label: 'layer on the draft' }),
   ]);
   await ready(page);
   await answer(page);

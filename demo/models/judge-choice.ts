@@ -1,5 +1,5 @@
-// The choice between the bundled judges of steps: a reward model, or a small language model by its own probabilities. A
-// judge of the visitor's own is chosen with their other models.
+// The choice between the bundled judges of steps: a reward model, or a layer that reads the draft's hidden states. A judge
+// of the visitor's own is chosen with their other models.
 import type { SystemFacts } from '../../src/index.ts';
 import { element } from '../shared/elements.ts';
 import { bundledChoice } from './bundled-models.ts';

@@ -50,7 +50,7 @@ export const auxiliaryOptions = {
   ),
   judge: text(
     'M',
-    "a reward model, a router or a language model that judges this target's steps (default, for the bundled target: prm, router)",
+    "a reward model, a router, a language model, or layers on top of the draft, which judge this target's steps (default, for the bundled target: prm, router)",
   ),
   sentences: text(
     'M',
@@ -225,7 +225,13 @@ export const loadTogether = async (
   const judges: LoadedJudge[] = [];
   const reader = stepReaderOf({ target, ...(draft && { draft }) });
   for (const name of named(judgeNames))
-    judges.push(await loadJudgeSource(device.gpu, sourceOf(name), { ...options(name), target: reader, draft: draft ?? undefined }));
+    judges.push(
+      await loadJudgeSource(device.gpu, sourceOf(name), {
+        ...options(name),
+        target: reader,
+        draft: draft ?? undefined,
+      }),
+    );
   const [prm] = judges.filter(({ model }) => model.gives === 'reward');
   const [router] = judges.filter(({ model }) => model.gives === 'advantage');
   return {

@@ -43,7 +43,7 @@ describe('the program', () => {
     [
       ['tokenize', '--text', 'a', '--model', 'nowhere'],
       'there is no model "nowhere"',
-      'bundled (blockpilot, dflash, draft, eagle3, mid, prm, router, small-judge, smollm2-eagle3, target)',
+      'bundled (blockpilot, dflash, draft, draft-judge, eagle3, mid, prm, router, smollm2-eagle3, target)',
     ],
     [['tokenize', '--ids', '1', '--special'], '--special belongs to --text and --file', ''],
     [['inspect'], 'inspect needs PATH', ''],
@@ -229,11 +229,11 @@ describe('inspect and models', () => {
       ['blockpilot', 'blockpilot'],
       ['dflash', 'dflash'],
       ['draft', 'qwen3'],
+      ['draft-judge', 'qwen3'],
       ['eagle3', 'eagle3'],
       ['mid', 'qwen3'],
       ['prm', 'qwen3'],
       ['router', 'qwen3'],
-      ['small-judge', 'qwen3'],
       ['smollm2-eagle3', 'eagle3'],
       ['target', 'qwen3'],
     ]);

@@ -15,7 +15,7 @@ export const BUNDLED = [
   'blockpilot',
   'prm',
   'router',
-  'small-judge',
+  'draft-judge',
   'smollm2-eagle3',
 ] as const;
 

@@ -10,10 +10,10 @@ import type { Gpu } from '../gpu/device.ts';
 import { isOnnx } from '../judge/onnx-judge.ts';
 import type { Architecture } from '../model/architecture.ts';
 import { largestBuffer } from '../model/cache/kv-cache.ts';
-import { isScored } from '../model/families/families.ts';
+import { isScored, readsDraftStates } from '../model/families/families.ts';
 import { scratchBytes } from '../model/forward/scratch.ts';
 import type { CachePrecision } from '../model/interface.ts';
-import { checkedDrafter, checkedModel, checkedScored } from '../model/load/checked-architecture.ts';
+import { checkedDrafter, checkedModel, checkedScored, checkedStateJudge } from '../model/load/checked-architecture.ts';
 import { attentionEstimate, cacheEstimate, spareRows, weightBytes } from '../model/load/estimate.ts';
 import type { Checkpoint } from '../weights/checkpoint.ts';
 import { probed } from '../weights/files/probed.ts';
@@ -96,7 +96,9 @@ const readAs = (role: ModelRole, checkpoint: Checkpoint, opened: readonly Opened
     if (kind === role) return architecture;
     throw wrongRole(`drafter for ${role}: it is one for ${kind}`);
   }
-  return JUDGES.includes(role) && isScored(tensors) ? checkedScored(checkpoint) : checkedModel(checkpoint);
+  if (!JUDGES.includes(role)) return checkedModel(checkpoint);
+  if (isScored(tensors)) return checkedScored(checkpoint);
+  return readsDraftStates(config) ? checkedStateJudge(checkpoint) : checkedModel(checkpoint);
 };
 
 const nothing = (role: ModelRole, name: string): PreflightPart => ({

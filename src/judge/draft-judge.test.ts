@@ -122,9 +122,9 @@ test('it says what it needs', async () => {
     );
   const bytes = gpu.bytes;
   expect(await problemOf(loadDraftJudge(gpu, judgePart(), undefined, 'reward', {}))).toContain('no draft is loaded');
-  expect(await problemOf(loadDraftJudge(gpu, judgePart({ tie_word_embeddings: false }), draft, 'reward', {}))).toContain(
-    'tie_word_embeddings',
-  );
+  expect(
+    await problemOf(loadDraftJudge(gpu, judgePart({ tie_word_embeddings: false }), draft, 'reward', {})),
+  ).toContain('tie_word_embeddings');
   using wide = await loadModel(gpu, tinyCheckpoint({ config: { hidden_size: 64 } }));
   expect(await problemOf(loadDraftJudge(gpu, judgePart(), wide, 'reward', {}))).toBe(
     "bad-checkpoint: tiny reads hidden states of 32 numbers, and the draft's have 64 Load the draft that it was trained on.",
@@ -136,7 +136,9 @@ test('it says what it needs', async () => {
   await expect(cursor.score(problem, [], [[1]])).rejects.toMatchObject({ code: 'bad-request' });
   using blind = await draft.open();
   await blind.extend(text.slice(0, 9));
-  await expect(cursor.score(text.slice(0, 5), [], [text.slice(5, 10)], undefined, blind)).rejects.toThrow('keeps no hidden states');
+  await expect(cursor.score(text.slice(0, 5), [], [text.slice(5, 10)], undefined, blind)).rejects.toThrow(
+    'keeps no hidden states',
+  );
   // What has failed does not change what is read next.
   using fresh = await judge.open();
   expect(await cursor.score(text.slice(0, 5), [], [text.slice(5, 10)])).toEqual(
@@ -147,16 +149,19 @@ test('it says what it needs', async () => {
 const PROBLEMS = join(import.meta.dirname, '../../public/problems-validation.json');
 const folder = (name: string): string => join(import.meta.dirname, '../../public/models', name);
 
-test('a config that reads something unknown is refused', async () => {
+test('a config that reads something unknown is refused, and so is a judge as a language model', async () => {
   const gpu = await testGpu();
   const json = JSON.parse(readFileSync(join(folder('draft-judge'), 'config.json'), 'utf8')) as object;
   const files = new Map([
     ['config.json', new TextEncoder().encode(JSON.stringify({ ...json, reads: 'minds' }))],
     ['model.safetensors', new Uint8Array(readFileSync(join(folder('draft-judge'), 'model.safetensors')))],
   ]);
-  await expect(loadJudgeSource(gpu, { kind: 'bytes', files })).rejects.toThrow(
+  const draft = await loadSource(gpu, await folderSource(folder('draft')));
+  using _ = draft.model;
+  await expect(loadJudgeSource(gpu, { kind: 'bytes', files }, { draft })).rejects.toThrow(
     'reads is "minds"; expected draft-states',
   );
+  await expect(loadSource(gpu, await folderSource(folder('draft-judge')))).rejects.toThrow('writes no text');
 });
 
 test('rsd and arbitrage score by the states that the draft has of what it wrote; what reads copies agrees', async () => {
@@ -181,7 +186,12 @@ test('rsd and arbitrage score by the states that the draft has of what it wrote;
     const written: JudgedStep[] = [];
     let candidate: readonly number[] = [];
     using judge = await (system === 'arbitrage' ? router : prm).model.open();
-    for await (const event of engine.run({ prompt: { messages: [{ role: 'user', content }] }, system, knobs, maxTokens: 160 })) {
+    for await (const event of engine.run({
+      prompt: { messages: [{ role: 'user', content }] },
+      system,
+      knobs,
+      maxTokens: 160,
+    })) {
       if (event.type === 'run') read = event.prompt;
       if (event.type === 'candidates') candidate = event.tokens[0] as readonly number[];
       if (event.type === 'route' && system !== 'best-of-n') {

@@ -77,11 +77,7 @@ class LikelihoodCursor implements JudgeCursor {
     return scores;
   }
 
-  async #least(
-    context: readonly number[],
-    step: readonly number[],
-    signal: AbortSignal | undefined,
-  ): Promise<number> {
+  async #least(context: readonly number[], step: readonly number[], signal: AbortSignal | undefined): Promise<number> {
     const text = [...context, ...step];
     checkRoom(text.length, this.#cursor.capacity);
     // A row tells of the token after it, so the step's rows begin with the last token before the step.

@@ -29,6 +29,12 @@ const NO_SCRIPT =
 
 type Port = Worker | MessagePort;
 
+/** A port whose other side may end without a word: `ended` resolves then. */
+export interface Served {
+  readonly port: MessagePort;
+  readonly ended: Promise<void>;
+}
+
 /** A worker and what has become of it. */
 interface Link {
   readonly service: Remote<Service>;
@@ -38,8 +44,10 @@ interface Link {
   end(reason: OutriderError): void;
 }
 
-const linkTo = (worker: Port): Link => {
+const linkTo = (given: Port | Served): Link => {
+  const worker = 'port' in given ? given.port : given;
   const lost = new AbortController();
+  if ('port' in given) void given.ended.then(() => lost.abort(gone()));
   const fail = (event: Event): void => {
     const { message } = event as Partial<ErrorEvent>;
     const reason = message || 'its script could not be loaded';
@@ -77,6 +85,9 @@ const nowhere = (): Link => {
   link.end(closedByCaller());
   return link;
 };
+
+const gone = (): OutriderError =>
+  new OutriderError('device-lost', "the engine's worker has ended, and its models are gone", 'Load the models again.');
 
 const unanswering = (ms: number): OutriderError =>
   new OutriderError(
@@ -140,14 +151,18 @@ export interface ClientOptions {
 }
 
 /**
- * An engine behind a worker, or behind a function that starts one: then a worker that had to be ended is replaced at
- * the next call, with nothing loaded. `close` always settles.
+ * An engine behind a worker, or behind a function that starts one: then a worker that has ended, or had to be ended, is
+ * replaced at the next call, with nothing loaded. `close` always settles.
  */
-export const clientOf = (given: Port | (() => Port), { base, patience = PATIENCE }: ClientOptions = {}): Engine => {
+export const clientOf = (
+  given: Port | (() => Port | Served),
+  { base, patience = PATIENCE }: ClientOptions = {},
+): Engine => {
   const begin = (): Link => linkTo(typeof given === 'function' ? given() : given);
   let link: Link | null = begin();
   let closed = false;
   const open = (): Link => {
+    if (link?.lost.aborted && !closed && typeof given === 'function') link = null;
     link ??= closed ? nowhere() : begin();
     return link;
   };

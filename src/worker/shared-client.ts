@@ -2,7 +2,8 @@
 // has a worker of its own, and says so.
 import { wrap } from 'comlink';
 import type { Engine } from '../engine/engine.ts';
-import { type ClientOptions, clientOf } from './client.ts';
+import { type ClientOptions, clientOf, type Served } from './client.ts';
+import { hold, released, servingLock } from './locks.ts';
 import type { SharedService } from './shared-service.ts';
 
 /** An engine in a worker, which may serve other tabs too. */
@@ -16,14 +17,12 @@ const PATIENCE = 20_000;
 
 const NOTICE = 'This browser runs no WebGPU in a shared worker, so this tab loads models of its own.';
 
-/** Holds a lock until the function that it returns is called, or until the page is gone. */
-const hold = (name: string): Promise<() => void> =>
-  new Promise((resolve, reject) => {
-    navigator.locks.request(name, () => new Promise<void>((release) => resolve(release))).catch(reject);
-  });
+interface Joined extends Served {
+  leave(): void;
+}
 
 /** The port of a shared worker with WebGPU, or null. */
-const joined = async (start: () => SharedWorker): Promise<{ port: MessagePort; leave: () => void } | null> => {
+const joined = async (start: () => SharedWorker): Promise<Joined | null> => {
   if (typeof SharedWorker === 'undefined' || !navigator.locks) return null;
   const name = `outrider-tab-${crypto.randomUUID()}`;
   const leave = await hold(name);
@@ -38,7 +37,9 @@ const joined = async (start: () => SharedWorker): Promise<{ port: MessagePort; l
   try {
     // Only its script has to answer soon: a GPU that compiles for another tab keeps any worker waiting.
     const here = await Promise.race([service.join(name).then(() => true), failed, silent]);
-    if (here && (await Promise.race([service.hasGpu(), failed]))) return { port, leave };
+    const ended = here ? released(servingLock(name)) : null;
+    if (ended && (await Promise.race([service.hasGpu(), failed, ended.then(() => false)])))
+      return { port, leave, ended };
   } finally {
     clearTimeout(late);
   }
@@ -59,12 +60,12 @@ export const sharedClient = (
     if (!link) return clientOf(startOwn, options);
     leave = link.leave;
     shared = true;
-    let first: MessagePort | null = link.port;
+    let first: Joined | null = link;
     return clientOf(() => {
-      const port = first;
+      const joined = first;
       first = null;
-      if (port) return port;
-      shared = false; // the shared worker did not answer any more
+      if (joined) return joined;
+      shared = false; // the shared worker has ended, or did not answer any more
       leave();
       return startOwn();
     }, options);

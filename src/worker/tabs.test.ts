@@ -245,11 +245,17 @@ it('without shared workers a tab has a worker of its own, and says so', async ()
 describe('a shared worker', () => {
   const started = (hasGpu: () => Promise<boolean>) => {
     vi.stubGlobal('SharedWorker', class {});
-    let held: Promise<void> | undefined; // Node 20 has no locks; this one is waited for until its holder is done
-    const request = async (_: string, use: () => Promise<void> | void): Promise<void> => {
-      await held;
-      held = Promise.resolve(use());
-      await held;
+    // Node 20 has no locks; each of these is waited for until its holder is done, or the worker that holds it has died.
+    const held = new Map<string, Promise<void>>();
+    let die = (): void => {};
+    const dead = new Promise<void>((resolve) => {
+      die = resolve;
+    });
+    const request = async (name: string, use: () => Promise<void> | void): Promise<void> => {
+      await held.get(name);
+      const mine = Promise.resolve(use());
+      held.set(name, name.endsWith('-served') ? Promise.race([mine, dead]) : mine);
+      await mine;
     };
     vi.stubGlobal('navigator', { locks: { request } });
     const { tabs } = site();
@@ -266,12 +272,12 @@ describe('a shared worker', () => {
       () => vi.unstubAllGlobals(),
       () => vi.useRealTimers(),
     );
-    return client;
+    return { client, die };
   };
 
   it('whose GPU is busy for a minute is waited for', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    const client = started(() => new Promise((resolve) => setTimeout(resolve, 60_000, true)));
+    const { client } = started(() => new Promise((resolve) => setTimeout(resolve, 60_000, true)));
     await vi.waitFor(() => expect(vi.getTimerCount()).toBe(2)); // the client's patience, and the GPU
     await vi.advanceTimersByTimeAsync(60_000);
     expect(await client.shared).toBe(true);
@@ -279,9 +285,21 @@ describe('a shared worker', () => {
 
   it('without WebGPU is left for a worker of the tab', async () => {
     const hasGpu = vi.fn(async () => false);
-    const client = started(hasGpu);
+    const { client } = started(hasGpu);
     expect(await client.shared).toBe(false);
     expect(hasGpu).toHaveBeenCalledOnce();
     expect((await client.load({ target: url('small') })).notice).toContain('this tab loads models of its own');
+  });
+
+  it('that dies fails the calls under way, and the next one begins a worker of the tab', async () => {
+    const { client, die } = started(async () => true);
+    await client.load({ target: url('small') });
+    expect(await client.shared).toBe(true);
+    const run = collect(client);
+    die();
+    await expect(run).rejects.toMatchObject({ code: 'device-lost', hint: 'Load the models again.' });
+    expect((await client.load({ target: url('small') })).notice).toContain('this tab loads models of its own');
+    expect(await client.shared).toBe(false);
+    expect(committedTokens(await collect(client))).toHaveLength(30);
   });
 });

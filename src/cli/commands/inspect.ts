@@ -3,7 +3,7 @@
 import { OutriderError } from '../../base/errors.ts';
 import type { Architecture } from '../../model/architecture.ts';
 import { cacheBytes } from '../../model/cache/kv-cache.ts';
-import { hasMtp, isDrafter, isScored } from '../../model/families/families.ts';
+import { hasMtp, isDrafter, isScored, readsDraftStates } from '../../model/families/families.ts';
 import { checkedAny } from '../../model/load/checked-architecture.ts';
 import { spareRows, weightBytes } from '../../model/load/estimate.ts';
 import type { Checkpoint, TensorInfo } from '../../weights/checkpoint.ts';
@@ -91,7 +91,7 @@ export const describeCheckpoint = (checkpoint: Checkpoint, tokenizer: boolean): 
     architecture: Array.isArray(config.architectures) ? String(config.architectures[0]) : null,
     family: architecture?.family ?? null,
     drafter: isDrafter(config),
-    judge: isScored(tensors),
+    judge: isScored(tensors) || readsDraftStates(config),
     mtp: architecture !== null && hasMtp(checkpoint),
     unsupported: known instanceof OutriderError ? known.message : null,
     parameters: [...tensors.values()].reduce((sum, tensor) => sum + elements(tensor), 0),

@@ -192,6 +192,11 @@ const refuseOtherType = (name: string, { model_type: type }: Json): void => {
 
 /** A language model's config. `tensors`: those of its checkpoint, whose names may depend on how it was published. */
 export const readArchitecture = (json: Json, tensors: Names = new Set<string>()): Architecture => {
+  if (readsDraftStates(json))
+    throw bad(
+      "this judge reads the draft's hidden states, and writes no text",
+      'Load it as `prm` or `router`, together with its draft.',
+    );
   const name = named(json);
   const read = readerIn(MODELS, name);
   if (read) {
@@ -277,15 +282,16 @@ export const readScored = (json: Json, tensors: Names = new Set<string>()): Arch
 /** How a judge's config says that its layers go on from the hidden states that the draft has of the text. */
 const DRAFT_STATES = 'draft-states';
 
-/** Whether a config is of a judge that reads no tokens. Throws `bad-checkpoint` where it reads something unknown. */
-export const readsDraftStates = ({ reads }: Json): boolean => {
-  if (reads !== undefined && reads !== DRAFT_STATES)
-    throw bad(`config.json: reads is ${shown(reads)}; expected ${DRAFT_STATES}`, 'Without the field a judge reads tokens.');
-  return reads !== undefined;
-};
+/** Whether a config is of a judge that reads no tokens. */
+export const readsDraftStates = ({ reads }: Json): boolean => reads !== undefined;
 
 /** Its layers; what a language model embeds tokens with is the head. */
-export const readStateJudge = ({ reads: _, ...body }: Json, tensors: Names): Architecture => {
+export const readStateJudge = ({ reads, ...body }: Json, tensors: Names): Architecture => {
+  if (reads !== DRAFT_STATES)
+    throw bad(
+      `config.json: reads is ${shown(reads)}; expected ${DRAFT_STATES}`,
+      'Without the field a judge reads tokens.',
+    );
   const read = readArchitecture(body, tensors);
   if (read.head !== 'tied')
     throw bad(

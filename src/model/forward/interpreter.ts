@@ -351,7 +351,8 @@ export const recordBody = (
     output: paired ? view(paired.embedded) : stream,
   };
   if (embeds) embed(plan, embedding, { rows: bucket, scale: architecture.input.scale });
-  if (embeds && weights.positions) embed(plan, { ...embedding, matrix: weights.positions }, { rows: bucket, positions: true });
+  if (embeds && weights.positions)
+    embed(plan, { ...embedding, matrix: weights.positions }, { rows: bucket, positions: true });
   if (as === 'joined') {
     const { fuse, embeddingNorm } = weights.features as NonNullable<Weights['features']>;
     const input = pair(embeddingNorm as Tensor);

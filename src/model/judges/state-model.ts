@@ -14,6 +14,7 @@ import type { Pool } from '../cache/pooled-states.ts';
 import { slotsOf, treeRows } from '../cache/visibility.ts';
 import { Executor } from '../forward/executor.ts';
 import { type Network, recordBody, recordHead } from '../forward/interpreter.ts';
+import type { Pass } from '../forward/pass.ts';
 import type { RopeDivisors } from '../forward/rope-table.ts';
 import { makeScratch } from '../forward/scratch.ts';
 import type { Cursor } from '../interface.ts';
@@ -110,37 +111,47 @@ export class StateModel implements Disposable {
     return new StateCursor(capacity, {
       vocabulary: this.architecture.sizes.vocabulary,
       rows: cache.promptRows,
-      pass: (rows, scored) => this.#pass(sequence, rows, scored),
+      follow: (rows) => {
+        this.#pass(sequence, rows, keys);
+      },
+      score: (rows) => this.#score(sequence, rows),
       close: () => this.#close(sequence),
     });
   }
 
-  /** The logits of the rows, `[count, vocabulary]`; null where they are not scored. */
-  #pass({ cache, keys }: Sequence, rows: Rows, scored: boolean): Promise<Float32Array> | null {
-    this.#use();
-    const { first, count } = rows;
+  /** The logits of the rows, `[count, vocabulary]`. */
+  #score(sequence: Sequence, rows: Rows): Promise<Float32Array> {
     const { scratch } = this.#network;
-    const { vocabulary } = this.architecture.sizes;
+    const pass = this.#pass(sequence, rows, sequence.cache.bodies);
+    const [, head] = [...this.#heads].find(([size]) => size >= rows.count) as [number, Plan];
+    this.#gpu.submission.run(head, { keys: 0 });
+    return pass.view(rowsOf(scratch.logits, rows.count), this.architecture.sizes.vocabulary).read();
+  }
+
+  #pass({ cache }: Sequence, { from, pool, first, count }: Rows, body: Sequence['keys']): Pass {
+    this.#use();
+    const { scratch } = this.#network;
     const { submission } = this.#gpu;
     let row = 0;
-    for (const run of slotsOf(rows.from.past, first, count)) {
+    for (const run of slotsOf(from.past, first, count)) {
       if (run.count === 0) continue;
-      submission.copy(rowsOf(rows.pool.tensor, run.count, run.first), rowsOf(scratch.stream, run.count, row));
+      submission.copy(rowsOf(pool.tensor, run.count, run.first), rowsOf(scratch.stream, run.count, row));
       row += run.count;
     }
     const past = { prefix: first, start: first, own: 0 };
     const unnamed = Array.from({ length: count }, () => ({ token: 0, ringEntry: 0 })); // nothing reads tokens here
     const tree = { tokens: unnamed, parents: unnamed.map((_, i) => i - 1) };
-    const pass = this.#executor.run({
+    return this.#executor.run({
       cache,
-      body: scored ? cache.bodies : keys,
-      rows: { from: 'host', count, rows: (window, from, some) => treeRows(past, tree, window, from, some) },
+      body,
+      rows: {
+        from: 'host',
+        count,
+        rows: (window, from, some) => treeRows(past, tree, window, from, some),
+        trees: [{ past, count, length: first + count }],
+      },
       logits: 'none',
     });
-    if (!scored) return null;
-    const [, head] = [...this.#heads].find(([size]) => size >= count) as [number, Plan];
-    this.#gpu.submission.run(head, { keys: 0 });
-    return pass.view(rowsOf(scratch.logits, count), vocabulary).read();
   }
 
   #close(sequence: Sequence): void {
@@ -167,7 +178,8 @@ interface CursorParts {
   readonly vocabulary: number;
   /** The most of a pass. */
   readonly rows: number;
-  readonly pass: (rows: Rows, scored: boolean) => Promise<Float32Array> | null;
+  readonly follow: (rows: Rows) => void;
+  readonly score: (rows: Rows) => Promise<Float32Array>;
   readonly close: () => void;
 }
 
@@ -200,7 +212,7 @@ export class StateCursor implements Disposable {
 
   /** Takes over the rows of this cursor from `length` up to `end`, for later rows to see. */
   follow(cursor: Cursor, end: number): void {
-    for (const rows of this.#next(cursor, end)) this.#parts.pass(rows, false);
+    for (const rows of this.#next(cursor, end)) this.#parts.follow(rows);
   }
 
   /** The same, and the logits of each row: what its model and these layers expect after it. */
@@ -208,7 +220,7 @@ export class StateCursor implements Disposable {
     const { vocabulary: width } = this.#parts;
     const scores: Float32Array[] = [];
     for (const rows of this.#next(cursor, end)) {
-      const values = (await this.#parts.pass(rows, true)) as Float32Array;
+      const values = await this.#parts.score(rows);
       for (let row = 0; row < rows.count; row++) scores.push(values.subarray(row * width, (row + 1) * width));
     }
     return scores;

@@ -11,6 +11,8 @@ import {
   readArchitecture,
   readDrafter,
   readScored,
+  readStateJudge,
+  readsDraftStates,
   scoredHead,
 } from '../families/families.ts';
 import { checkTensors } from './checkpoint-tensors.ts';
@@ -37,8 +39,16 @@ export const checkedScored = ({ config, tensors }: Headers): Architecture => {
   return architecture;
 };
 
+/** The layers of a judge that go on from the draft's hidden states. */
+export const checkedStateJudge = ({ config, tensors }: Headers): Architecture => {
+  const architecture = readStateJudge(config, tensors);
+  checkTensors(architecture, tensors);
+  return architecture;
+};
+
 /** Whatever the engine can run: a language model, a drafter, a judge's body. */
 export const checkedAny = (headers: Headers): Architecture => {
   if (isScored(headers.tensors)) return checkedScored(headers);
+  if (readsDraftStates(headers.config)) return checkedStateJudge(headers);
   return isDrafter(headers.config) ? checkedDrafter(headers).architecture : checkedModel(headers);
 };

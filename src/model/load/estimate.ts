@@ -6,7 +6,7 @@ import { type Checkpoint, typeAsRead } from '../../weights/checkpoint.ts';
 import type { Precision } from '../../weights/quantize/quantize.ts';
 import type { Architecture } from '../architecture.ts';
 import { cacheBytes, cacheScratch } from '../cache/kv-cache.ts';
-import { isDrafter, isScored } from '../families/families.ts';
+import { isDrafter, isScored, readsDraftStates } from '../families/families.ts';
 import type { CachePrecision } from '../interface.ts';
 import { SPARE_ROWS } from '../limits.ts';
 import { plannedBytes, planWeights } from './weight-layout.ts';
@@ -23,7 +23,7 @@ export const weightBytes = (
 
 /** Of a language model, the rows before their windows that its layers keep too; drafters and judges keep all rows. */
 export const spareRows = ({ config, tensors }: Pick<Checkpoint, 'config' | 'tensors'>): number | undefined =>
-  isDrafter(config) || isScored(tensors) ? undefined : SPARE_ROWS;
+  isDrafter(config) || isScored(tensors) || readsDraftStates(config) ? undefined : SPARE_ROWS;
 
 /** Cache and the scratch that grows with it, on this device. `spare`: see `spareRows`. */
 export const cacheEstimate = (

@@ -9,11 +9,12 @@ import type { Matrix } from '../../kernels/matmul/matmul.ts';
 import type { Checkpoint, TensorInfo } from '../../weights/checkpoint.ts';
 import type { Architecture } from '../architecture.ts';
 import { Arena } from '../arena.ts';
-import { readScored, readStateJudge, scoredHead } from '../families/families.ts';
+import { readScored, scoredHead } from '../families/families.ts';
 import type { Network } from '../forward/interpreter.ts';
 import type { RopeDivisors } from '../forward/rope-table.ts';
 import { ScoredModel } from '../judges/scored-model.ts';
 import { StateModel } from '../judges/state-model.ts';
+import { checkedStateJudge } from './checked-architecture.ts';
 import {
   checkTensors,
   divisorSinks,
@@ -161,7 +162,6 @@ export const loadStateModel = (
   checkpoint: Checkpoint,
   options: LoadModelOptions = {},
 ): Promise<StateModel> => {
-  const architecture = readStateJudge(checkpoint.config, checkpoint.tensors);
-  checkTensors(architecture, checkpoint.tensors);
+  const architecture = checkedStateJudge(checkpoint);
   return build(gpu, checkpoint, { architecture, make: (parts) => new StateModel(parts) }, options);
 };
