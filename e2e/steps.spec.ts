@@ -68,7 +68,7 @@ test('RSD with the layer on the draft as judge: the same cards', async () => {
   await expect(judge).toHaveValue('prm');
   await Promise.all([
     page.waitForRequest(/models\/draft-judge\/model\.safetensors/),
-    judge.selectOption({ label: 'layer on the draft' }),
+    judge.selectOption({ label: 'layer on top of the draft' }),
   ]);
   await ready(page);
   await answer(page);

@@ -22,7 +22,7 @@ from safetensors.torch import load_file, save_file
 from bundled import evaluate, vocabulary
 from bundled.batches import IGNORE, Batches
 from bundled.export import configuration
-from bundled.model import STREAM, LanguageModel
+from bundled.model import STREAM, LanguageModel, Layer
 from bundled.optimizer import Optimizer
 
 from . import steps
@@ -30,6 +30,7 @@ from .head import summary
 from .likelihood import doubts
 from .router import gains, labelled
 
+FFN = 768  # of the new layer: arithmetic that the draft has not learned has to fit in
 WARM_UP = 40
 SMALL = 0.1  # what the new layer adds at first, as a share of what a new layer usually adds
 NAMES = {"model.embed_tokens.weight": "lm_head.weight", "model.norm.weight": "model.norm.weight"}
@@ -62,6 +63,7 @@ training.
 def deeper(draft: LanguageModel) -> LanguageModel:
     """The draft with another layer and a head of its own, which begin as the draft's; only those are trained."""
     model = LanguageModel(replace(draft.sizes, layers=draft.sizes.layers + 1, tied=False))
+    model.model.layers[-1] = Layer(replace(model.sizes, ffn=FFN))
     with torch.no_grad():
         for matrix in (model.model.layers[-1].self_attn.o_proj, model.model.layers[-1].mlp.down_proj):
             matrix.weight.mul_(SMALL)
@@ -93,7 +95,7 @@ def export(model: LanguageModel, draft: LanguageModel, folder: Path, tokens: flo
     folder.mkdir(parents=True, exist_ok=True)
     save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
     (folder / "model.safetensors").chmod(0o644)
-    config = configuration(replace(draft.sizes, layers=1)) | {"reads": "draft-states"}
+    config = configuration(replace(draft.sizes, layers=1, ffn=FFN)) | {"reads": "draft-states"}
     (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
     card = CARD.format(
         parameters=sum(weight.numel() for weight in weights.values()),
