@@ -3,7 +3,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { OutriderError } from '../base/errors.ts';
 import { createEngine, type Engine } from '../engine/engine.ts';
-import type { LoadOptions, ModelSources } from '../engine/sources.ts';
+import type { LoadOptions, LoadProgress, ModelSources } from '../engine/sources.ts';
 import { toyLoaded } from '../testing/contract/system-contract.ts';
 import { toyModel } from '../testing/toys/toy-model.ts';
 import { committedTokens, type TraceEvent } from '../trace/index.ts';
@@ -27,6 +27,8 @@ const site = () => {
   };
   const loads: string[] = [];
   let closed = 0;
+  /** Of the endless load. */
+  let tell: LoadOptions['onProgress'];
   const open = (): Engine => {
     const engine = createEngine();
     return {
@@ -46,6 +48,7 @@ const site = () => {
         loads.push(name);
         if (name === 'endless')
           return new Promise((_, reject) => {
+            tell = options?.onProgress;
             options?.signal?.addEventListener('abort', () => reject(new OutriderError('aborted', 'by the caller')));
           });
         const toy = toys[name as keyof typeof toys];
@@ -61,7 +64,7 @@ const site = () => {
     ends.push(() => client.close().catch(() => {}));
     return { client, port: port2 };
   };
-  return { tabs, join, toys, loads, closed: () => closed };
+  return { tabs, join, toys, loads, closed: () => closed, tell: (progress: LoadProgress) => tell?.(progress) };
 };
 
 const request = { prompt: { tokens: [1, 2, 3] }, temperature: 1, seed: 5, maxTokens: 30 };
@@ -206,6 +209,32 @@ describe('tabs of one engine', () => {
     for (let next = await run.next(); !next.done; next = await run.next()) types.push(next.value.type);
     expect(types[0]).toBe('run');
     expect(types.at(-1)).toBe('done');
+  });
+
+  it('hear of the progress of a load that is under way for another tab, if it is of the same models', async () => {
+    const { tabs, tell } = site();
+    const [a, b, c] = [tabs.join(), tabs.join(), tabs.join()];
+    ends.push(...[a, b, c].map((tab) => () => tab.close()));
+    const abort = new AbortController();
+    const heard: string[] = [];
+    const load = (tab: Engine, name: string, as: string): Promise<unknown> =>
+      tab
+        .load(
+          { target: url(name) },
+          { signal: abort.signal, onProgress: ({ loaded }) => heard.push(`${as} ${loaded}`) },
+        )
+        .catch((error: OutriderError) => error.code);
+    const first = load(a, 'endless', 'a');
+    await vi.waitFor(() => {
+      tell({ role: 'target', phase: 'upload', loaded: 1, total: 9 } as LoadProgress);
+      expect(heard.length).toBeGreaterThan(0);
+    });
+    heard.length = 0;
+    const others = [load(b, 'endless', 'b'), load(c, 'large', 'c')];
+    tell({ role: 'target', phase: 'upload', loaded: 5, total: 9 } as LoadProgress);
+    expect(heard).toEqual(['a 5', 'b 5']);
+    abort.abort();
+    expect(await Promise.all([first, ...others])).toEqual(['aborted', 'aborted', 'aborted']);
   });
 
   it('free the engine with the last one, and open another', async () => {

@@ -14,6 +14,8 @@ interface Wanted {
   readonly how: Omit<LoadOptions, 'signal' | 'onProgress'>;
 }
 
+type OnProgress = NonNullable<LoadOptions['onProgress']>;
+
 const sameModels = (a: Wanted | null, b: Wanted): boolean => {
   if (a === null || JSON.stringify(a.how) !== JSON.stringify(b.how)) return false;
   const there = a.models as Readonly<Record<string, object>>;
@@ -31,6 +33,8 @@ export class Tabs {
   #engine: Engine | null = null;
   /** What the engine holds; null when that is unknown. */
   #loaded: Wanted | null = null;
+  /** The load under way, and who hears of its progress: also tabs that wait to load the same. */
+  #loading: { readonly wanted: Wanted; readonly heard: Set<OnProgress> } | null = null;
   /** Loads and starts of runs follow one another, so that no load replaces a run's models before it starts. */
   #last: Promise<unknown> = Promise.resolve();
   /** Those of them that have not ended. */
@@ -63,9 +67,11 @@ export class Tabs {
       load: async (models, { signal, onProgress, ...how } = {}) => {
         checkLoad(models, how); // one that is refused at once changes nothing
         const until = untilLeft(signal);
+        const now: Wanted = { models, how };
+        const other = this.#loading && sameModels(this.#loading.wanted, now) ? this.#loading.heard : null;
+        if (onProgress) other?.add(onProgress);
         return this.#alone(until, async () => {
           const before = wanted;
-          const now: Wanted = { models, how };
           wanted = null; // a load that fails leaves no model loaded
           try {
             const loaded = await this.#load(now, { signal: until, onProgress });
@@ -112,11 +118,20 @@ export class Tabs {
     return this.#engine;
   }
 
-  async #load(wanted: Wanted, told: Pick<LoadOptions, 'signal' | 'onProgress'>): Promise<Loaded> {
+  async #load(wanted: Wanted, { signal, onProgress }: Pick<LoadOptions, 'signal' | 'onProgress'>): Promise<Loaded> {
     this.#loaded = null;
-    const loaded = await this.#use().load(wanted.models, { ...wanted.how, ...told });
-    this.#loaded = wanted;
-    return loaded;
+    const heard = new Set(onProgress ? [onProgress] : []);
+    this.#loading = { wanted, heard };
+    const tell: OnProgress = (progress) => {
+      for (const hear of heard) hear(progress);
+    };
+    try {
+      const loaded = await this.#use().load(wanted.models, { ...wanted.how, signal, onProgress: tell });
+      this.#loaded = wanted;
+      return loaded;
+    } finally {
+      this.#loading = null;
+    }
   }
 
   async *#run(start: () => Promise<Started>, signal: AbortSignal): AsyncGenerator<TraceEvent, void, undefined> {
