@@ -34,18 +34,18 @@ const isInstance = (data: object): boolean => {
   return prototype !== null && Object.getPrototypeOf(prototype) !== null;
 };
 
-/** Every text in plain data, the names of fields apart. */
+/** Every text in plain data, and the names of its fields: those of a call's arguments are the model's own words. */
 const mapTexts = <T>(data: T, change: (text: string) => string): T => {
   if (typeof data === 'string') return change(data) as T;
   if (Array.isArray(data)) return data.map((inner) => mapTexts(inner, change)) as T;
   if (typeof data !== 'object' || data === null || isInstance(data)) return data;
-  return Object.fromEntries(Object.entries(data).map(([name, inner]) => [name, mapTexts(inner, change)])) as T;
+  return Object.fromEntries(Object.entries(data).map(([name, inner]) => [change(name), mapTexts(inner, change)])) as T;
 };
 
 /**
- * A conversation with a mark inside every special token that stands in its texts, and the mark. The encoder leaves the
- * mark out, and makes no token of what is on its two sides: so what somebody writes stays text, and only the template's
- * own special tokens are any. Null: there is nothing to mark.
+ * A conversation with a mark inside every special token that stands in its texts and names, and the mark. The encoder
+ * leaves the mark out, and makes no token of what is on its two sides: so what somebody writes stays text, and only the
+ * template's own special tokens are any. Null: there is nothing to mark.
  */
 export const markSpecials = <T>(
   conversation: T,
