@@ -28,6 +28,8 @@ export interface Entry {
   readonly size: number;
   readonly version: string;
   readonly chunkBytes: number;
+  /** Of an absent file: when the server said so, as `Date.now()` has it; 0 when what it sent was a page. */
+  readonly asked?: number;
 }
 
 /**

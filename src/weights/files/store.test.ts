@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { bad } from '../../base/refuse.ts';
 import { DiskFolder } from '../../testing/files/disk-folder.ts';
 import { type FileServer, serveFiles } from '../../testing/servers/file-server.ts';
@@ -30,7 +30,10 @@ beforeEach(() => {
   server.sent = 0;
   folder = new DiskFolder(mkdtempSync(join(tmpdir(), 'outrider-store-')));
 });
-afterEach(() => rmSync(folder.path, { recursive: true }));
+afterEach(() => {
+  vi.useRealTimers();
+  rmSync(folder.path, { recursive: true });
+});
 
 /** As a new page would have it. */
 const newStore = (): Store => new Store(folder, { chunkBytes: CHUNK });
@@ -111,6 +114,42 @@ describe('a stored file', () => {
     expect(server.requests).toHaveLength(2);
     server.files.set('index.json', new Uint8Array(5));
     using found = await newStore().open(absent, { revalidate: true });
+    expect(found?.size).toBe(5);
+  });
+
+  it('that was not there is asked for again after an hour, and is absent still where nothing answers', async () => {
+    const absent = `${server.address}index.json`;
+    const open = async (store = newStore()): Promise<number | undefined> => {
+      using found = await store.open(absent, { timing, optional: true });
+      return found?.size;
+    };
+    const begin = Date.now();
+    vi.useFakeTimers({ toFake: ['Date'], now: begin });
+    expect(await open()).toBeUndefined();
+    vi.setSystemTime(begin + 3_500_000);
+    server.files.set('index.json', new Uint8Array(5));
+    expect(await open()).toBeUndefined();
+    expect(server.requests).toHaveLength(1);
+    vi.setSystemTime(begin + 3_700_000);
+    server.behave({ status: 500 });
+    const store = newStore();
+    expect([await open(store), await open(store)]).toEqual([undefined, undefined]);
+    expect(store.notice).toBeNull();
+    expect(server.requests).toHaveLength(2);
+    server.behave();
+    expect(await open()).toBe(5);
+  });
+
+  it('in whose place a page was sent is asked for each time, and may be absent without the server', async () => {
+    const absent = `${server.address}index.json`;
+    const optional = { timing, optional: true };
+    server.behave({ pageForMissing: true });
+    expect(await newStore().open(absent, optional)).toBeNull();
+    server.behave({ status: 500 });
+    expect(await newStore().open(absent, optional)).toBeNull();
+    server.behave();
+    server.files.set('index.json', new Uint8Array(5));
+    using found = await newStore().open(absent, optional);
     expect(found?.size).toBe(5);
   });
 });

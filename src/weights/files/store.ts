@@ -44,6 +44,8 @@ export interface StoreSettings {
 const CHUNK_BYTES = 4 * 2 ** 20;
 /** So long a server that did not answer is not asked again whether whole copies are current, in milliseconds. */
 const SILENCE = 60_000;
+/** So long it is believed that a file is absent: a site may have been half deployed when it said so. */
+const ABSENCE = 3_600_000;
 
 /** Begins the version of a file whose server names none. */
 const OWN = 'own ';
@@ -109,16 +111,24 @@ export class Store {
     const known = await entryOf(folder, address);
     const chunks = known && known.size >= 0 ? await Chunks.open(folder, known) : null;
     const copy = known && chunks?.complete ? new StoredSource(known, chunks, null, this, options) : null;
-    const isWhole = copy !== null || (known !== null && known.size < 0);
-    if (isWhole && !options.revalidate) return copy;
-    const silence = this.#silent.get(new URL(address).origin);
-    if (isWhole && silence && performance.now() - silence.at < SILENCE) {
-      this.#useUnasked(address, silence.error);
+    const isAbsent = known !== null && known.size < 0;
+    const isWhole = copy !== null || isAbsent;
+    const isBelieved = !isAbsent || Math.abs(Date.now() - (known.asked ?? 0)) < ABSENCE;
+    if (isWhole && isBelieved && !options.revalidate) return copy;
+    const useUnasked = (error: unknown): ByteSource | null => {
+      if (options.revalidate) this.#useUnasked(address, error);
       return copy;
-    }
+    };
+    const silence = this.#silent.get(new URL(address).origin);
+    if (isWhole && silence && performance.now() - silence.at < SILENCE) return useUnasked(silence.error);
     let http: HttpSource | null = null;
+    let asked = Date.now();
+    const onPage = (): void => {
+      asked = 0;
+      options.onPage?.();
+    };
     try {
-      http = await HttpSource.open(address, options, isWhole ? 1 : undefined);
+      http = await HttpSource.open(address, { ...options, onPage }, isWhole ? 1 : undefined);
       this.#unasked.delete(modelOf(address).name);
       if (http && copy && http.version === '' && known?.version.startsWith(OWN)) {
         http.release();
@@ -128,35 +138,37 @@ export class Store {
       if (!isWhole || options.signal?.aborted) throw error;
       if (error instanceof Error && error.cause instanceof Interrupted)
         this.#silent.set(new URL(address).origin, { at: performance.now(), error });
-      this.#useUnasked(address, error);
-      return copy;
+      return useUnasked(error);
     }
     try {
-      return await this.#download(folder, address, known, http, options);
+      return await this.#download(folder, address, known, http ?? asked, options);
     } catch (error) {
       http?.release();
       throw error;
     }
   }
 
-  /** The file at the address, with what is kept of this very version. */
+  /** The file at the address, with what is kept of this very version. A number: there is none, see `Entry.asked`. */
   async #download(
     folder: StoreFolder,
     address: string,
     known: Entry | null,
-    http: HttpSource | null,
+    http: HttpSource | number,
     options: StoreOptions,
   ): Promise<ByteSource | null> {
-    const version = http?.version === '' ? OWN + crypto.randomUUID() : (http?.version ?? '');
+    const isAbsent = typeof http === 'number';
+    const version = isAbsent ? '' : http.version || OWN + crypto.randomUUID();
     const entry: Entry = {
       address,
-      size: http?.size ?? -1,
+      size: isAbsent ? -1 : http.size,
       version,
       chunkBytes: this.#settings.chunkBytes ?? CHUNK_BYTES,
+      ...(isAbsent && { asked: http }),
     };
     if (known && JSON.stringify(known) !== JSON.stringify(entry)) await Chunks.remove(folder, known);
-    if (http || options.optional) await this.keep(async () => writeEntry(folder, await pointerName(address), entry));
-    if (!http) return null;
+    if (!isAbsent || options.optional)
+      await this.keep(async () => writeEntry(folder, await pointerName(address), entry));
+    if (isAbsent) return null;
     const chunks = await Chunks.open(folder, entry);
     if (chunks.complete) http.release();
     return new StoredSource(entry, chunks, http, this, options);
