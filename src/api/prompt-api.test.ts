@@ -177,6 +177,19 @@ describe('a session', () => {
     await engine.close();
   });
 
+  it('forgets an answer that was appended with its question, where a template wants a question first', async () => {
+    const first = "{% if messages[0].role != 'user' %}{{ raise_exception('roles must alternate') }}{% endif %}";
+    const each = '{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}<assistant>';
+    const target = await toy(120, first + each);
+    const session = await promptApi(createEngine(), { models: { target }, maxTokens: 12, seed: 3 }).create();
+    let overflows = 0;
+    session.oncontextoverflow = () => overflows++;
+    await session.append([{ role: 'user', content: 'Ida has 54 stones. '.repeat(4) }]);
+    await session.append([{ role: 'assistant', content: 'Ida finds 30 more stones.' }]);
+    for (let i = 0; i < 4; i++) expect(await session.prompt('How many stones does Ida have now?')).not.toBe('');
+    expect(overflows).toBeGreaterThan(0);
+  });
+
   it('leaves a quarter of the context to an answer of no stated length', async () => {
     const engine = createEngine();
     const session = await promptApi(engine, { models: { target: await toy(256) } }).create();
@@ -211,6 +224,20 @@ describe('a session', () => {
     for await (const _ of session.promptStreaming('Five')) break;
     expect(session.contextUsage).toBe(usage);
     expect(await session.prompt('Six')).toBe(await plain(engine, 'One', await first, 'Three', await third, 'Six'));
+  });
+
+  it('reads a prompt at the call, whatever the page does with its list afterwards', async () => {
+    const { engine, create } = await sessions();
+    const session = await create();
+    const messages = [{ role: 'user' as const, content: 'One' }];
+    const first = session.prompt(messages);
+    messages.splice(0, 1, { role: 'user', content: 'Two' });
+    const second = session.prompt(messages);
+    messages.push({ role: 'user', content: 'Three' });
+    const late = expect(session.append([{ role: 'system', content: 'Late.' }])).rejects.toThrow('the first message');
+    expect(await first).toBe(await plain(engine, 'One'));
+    expect(await second).toBe(await plain(engine, 'One', await first, 'Two'));
+    await late;
   });
 
   it('writes a streamed answer that is not read, and then answers the next prompt', async () => {
@@ -283,20 +310,20 @@ describe('a session', () => {
     const session = await create();
     await session.append('One');
     const user = (content: unknown) => [{ role: 'user' as const, content: content as string }];
-    const cases: [Promise<unknown>, string][] = [
-      [session.prompt([{ role: 'system', content: 'Late.' }]), 'TypeError'],
-      [session.prompt([{ role: 'tool' as 'user', content: 'x' }]), 'TypeError'],
-      [session.prompt(user([{ type: 'image', value: new Uint8Array(4) }])), 'NotSupportedError'],
-      [session.prompt(user([{ type: 'text', value: 3 }])), 'TypeError'],
-      [session.prompt([{ role: 'user', content: 'Well', prefix: true }]), 'SyntaxError'],
-      [session.prompt([null as never]), 'TypeError'],
-      [session.prompt(user(null)), 'TypeError'],
-      [session.prompt(user([null])), 'TypeError'],
-      [session.prompt('One', { signal: {} as AbortSignal }), 'TypeError'],
-      [session.prompt('One', { responseConstraint: { not: {} } }), 'NotSupportedError'],
-      [session.prompt('One', { responseConstraint: /a/i }), 'NotSupportedError'],
+    const cases: [() => Promise<unknown>, string][] = [
+      [() => session.prompt([{ role: 'system', content: 'Late.' }]), 'TypeError'],
+      [() => session.prompt([{ role: 'tool' as 'user', content: 'x' }]), 'TypeError'],
+      [() => session.prompt(user([{ type: 'image', value: new Uint8Array(4) }])), 'NotSupportedError'],
+      [() => session.prompt(user([{ type: 'text', value: 3 }])), 'TypeError'],
+      [() => session.prompt([{ role: 'user', content: 'Well', prefix: true }]), 'SyntaxError'],
+      [() => session.prompt([null as never]), 'TypeError'],
+      [() => session.prompt(user(null)), 'TypeError'],
+      [() => session.prompt(user([null])), 'TypeError'],
+      [() => session.prompt('One', { signal: {} as AbortSignal }), 'TypeError'],
+      [() => session.prompt('One', { responseConstraint: { not: {} } }), 'NotSupportedError'],
+      [() => session.prompt('One', { responseConstraint: /a/i }), 'NotSupportedError'],
     ];
-    for (const [answer, name] of cases) await expect(answer).rejects.toMatchObject({ name });
+    for (const [ask, name] of cases) await expect(ask()).rejects.toMatchObject({ name });
   });
 
   it('keeps to a responseConstraint, and goes on from a prefix', async () => {

@@ -65,7 +65,7 @@ export const promptApi = (engine: Engine, { models, load, ...rest }: PromptApiOp
       const [mode, sampler] = readSampling(options);
       checkTools(options.tools ?? []);
       const initialPrompts = listOf('initialPrompts', options.initialPrompts);
-      const initial = initialPrompts.length > 0 ? readPrompt(initialPrompts, false) : [];
+      const initial = initialPrompts.length > 0 ? readPrompt(initialPrompts) : [];
       const listener = new DownloadMonitor();
       monitor?.(listener);
       const contextWindow = await shared.load((loaded) => listener.dispatchEvent(progressEvent(loaded)), signal);

@@ -183,8 +183,10 @@ const textOf = ({ content }: LanguageModelMessage): string => {
     .join('');
 };
 
-/** `later`: something was said before, so a system prompt comes too late. */
-export const readPrompt = (input: LanguageModelPrompt, later: boolean): readonly ChatMessage[] => {
+export const lateSystem = (): TypeError => new TypeError('a system prompt must be the first message');
+
+/** What is said by it; whether a system prompt comes too late for the session is not known here. */
+export const readPrompt = (input: LanguageModelPrompt): readonly ChatMessage[] => {
   if (!Array.isArray(input)) return [{ role: 'user', content: String(input) }];
   if (input.length === 0) return [{ role: 'user', content: '' }];
   return listOf('prompt', input).map((message, i) => {
@@ -192,7 +194,7 @@ export const readPrompt = (input: LanguageModelPrompt, later: boolean): readonly
     if (!['system', 'user', 'assistant'].includes(role)) throw wrong('role', 'one of system, user, assistant', role);
     if (prefix && (role !== 'assistant' || i !== input.length - 1))
       throw new DOMException('prefix belongs to a last message of the assistant', 'SyntaxError');
-    if (role === 'system' && (later || i > 0)) throw new TypeError('a system prompt must be the first message');
+    if (role === 'system' && i > 0) throw lateSystem();
     return { role, content: textOf(message) };
   });
 };

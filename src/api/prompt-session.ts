@@ -15,6 +15,7 @@ import {
   beginOf,
   type LanguageModelPrompt,
   type LanguageModelTool,
+  lateSystem,
   optionsOf,
   readConstraint,
   readPrompt,
@@ -94,7 +95,7 @@ export class Session extends EventTarget {
   onquotaoverflow: ((event: Event) => void) | null = null;
   readonly #setup: SessionSetup;
   readonly #end = new AbortController();
-  /** One list an operation: what was said and, if the model answered, its answer. */
+  /** One list an operation, what was said and, if the model answered, its answer; an answer alone is in the last. */
   #turns: readonly (readonly ChatMessage[])[];
   #usage = 0;
   /** The operation before the next. */
@@ -240,11 +241,13 @@ export class Session extends EventTarget {
     });
     this.#last = before.then(() => finished);
     try {
-      await unlessAborted(before, signal);
-      let said = kind === 'begin' ? [] : readPrompt(input, this.#setup.initial.length + this.#turns.length > 0);
+      // Read at the call, as a browser does: the page may change its list while it waits.
+      let said = kind === 'begin' ? [] : readPrompt(input);
       const begin = kind === 'answer' && beginOf(input) ? (said.at(-1)?.content ?? '') : undefined;
       if (begin !== undefined) said = said.slice(0, -1);
       const how = { kind, signal, begin, constraint: readConstraint(options.responseConstraint, begin !== undefined) };
+      await unlessAborted(before, signal);
+      if (said[0]?.role === 'system' && this.#setup.initial.length + this.#turns.length > 0) throw lateSystem();
       for (let called = 0; ; called++) {
         let text = '';
         const calls: ChatCall[] = [];
@@ -268,7 +271,10 @@ export class Session extends EventTarget {
 
   #keep(said: readonly ChatMessage[], text: string | null, { usage }: Answer): void {
     const answered = text === null ? said : [...said, { role: 'assistant', content: text }];
-    if (answered.length > 0) this.#turns = [...this.#turns, answered];
+    // An answer is forgotten with its question: many templates refuse a conversation that begins with the assistant.
+    const from = answered[0]?.role === 'assistant' ? -1 : this.#turns.length;
+    const turn = [...this.#turns.slice(from).flat(), ...answered];
+    if (turn.length > 0) this.#turns = [...this.#turns.slice(0, from), turn];
     // The next prompt is without the reasoning.
     const { reasoning_tokens: reasoning } = usage.completion_tokens_details;
     this.#usage = text === null ? usage.prompt_tokens : usage.total_tokens - reasoning;
