@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { processorLimit } from '../testing/slowness.ts';
 import { AddedTokens } from './added-tokens.ts';
 
 /** What tokenizers 0.23.3 finds; the tokens are in brackets. */
@@ -27,5 +28,14 @@ describe('added tokens', () => {
       new AddedTokens([{ id: 0, content: '  ', ...kind }]).split('a     b').filter(({ token }) => token).length;
     expect(found({ rstrip: true })).toBe(2);
     expect(found({ rstrip: true, lstrip: true })).toBe(1);
+  });
+
+  it('take long white space once, however many of them are in it', () => {
+    const tokens = new AddedTokens([{ id: 0, content: ' ', rstrip: true }]);
+    const start = process.cpuUsage();
+    expect(tokens.split(' '.repeat(32_000))).toHaveLength(32_000);
+    const { user, system } = process.cpuUsage(start);
+    const ms = (user + system) / 1000;
+    expect(ms).toBeLessThan(processorLimit(ms, 1000));
   });
 });

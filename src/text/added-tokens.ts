@@ -52,6 +52,8 @@ export class AddedTokens {
   split(text: string): readonly Section[] {
     const sections: Section[] = [];
     let start = 0;
+    /** Where the last white space that was taken ends: it is not read again for each token in it. */
+    let spaces = 0;
     const addText = (end: number): void => {
       if (start < end) sections.push({ text: text.slice(start, end), token: null });
     };
@@ -67,7 +69,11 @@ export class AddedTokens {
       if (token.single_word && (WORD.test(before(text, from)) || WORD.test(after(text, to)))) continue;
       while (token.lstrip && from > start && SPACE.test(text[from - 1] as string)) from--;
       if (token.lstrip) from = Math.max(from, start);
-      while (token.rstrip && to < text.length && SPACE.test(text[to] as string)) to++;
+      if (token.rstrip) {
+        to = Math.max(to, spaces);
+        while (to < text.length && SPACE.test(text[to] as string)) to++;
+        spaces = to;
+      }
       addText(from);
       if (from < to) sections.push({ text: text.slice(from, to), token });
       start = to;
