@@ -36,6 +36,10 @@ export class Float {
   constructor(value: number) {
     this.value = value;
   }
+  /** Calls are written as JSON for a template that knows none. */
+  toJSON(): number {
+    return this.value;
+  }
 }
 
 /** Its items may have names too, as those of `groupby` have. */

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { noShared, shared } from '../../testing/goldens/shared.ts';
 import { AnswerReader } from '../answer-format.ts';
 import { compileTemplate } from '../jinja/render.ts';
+import { Float } from '../jinja/values.ts';
 import { reasoningTags } from '../reasoning.ts';
 import { toolConversation } from './conversation.ts';
 import { familyOf } from './families.ts';
@@ -109,12 +110,24 @@ describe.skipIf(noShared)('calls that a published template writes', () => {
   });
 });
 
-it('a call whose arguments are an empty text has none', () => {
-  const call = { id: 'a', type: 'function', function: { name: 'now', arguments: '' } };
-  const said = [
-    { role: 'user', content: 'How late is it?' },
-    { role: 'assistant', content: '', tool_calls: [call] },
-    { role: 'tool', content: 'noon', tool_call_id: 'a' },
-  ];
-  expect(toolConversation('', said, undefined).messages[1]?.content).toContain('{"name": "now", "arguments": {}}');
+describe('a call for a template that knows none', () => {
+  const written = (own: unknown, template = ''): string | undefined => {
+    const call = { id: 'a', type: 'function', function: { name: 'now', arguments: own } };
+    const said = [
+      { role: 'user', content: 'How late is it?' },
+      { role: 'assistant', content: '', tool_calls: [call] },
+      { role: 'tool', content: 'noon', tool_call_id: 'a' },
+    ];
+    return toolConversation(template, said, undefined).messages[1]?.content;
+  };
+
+  it('has no arguments where they are an empty text', () => {
+    expect(written('')).toContain('{"name": "now", "arguments": {}}');
+  });
+
+  it('has numbers that a template would write as floats', () => {
+    const own = { a: new Float(1.5), list: [new Float(-2)] };
+    expect(written(own)).toContain('{"name": "now", "arguments": {"a":1.5,"list":[-2]}}');
+    expect(written(own, 'List of tools: ')).toContain('now(a=1.5, list=[-2])');
+  });
 });
