@@ -122,6 +122,9 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       '[TOOL_CALLS]special_function[ARGS]{"arg1": 1}[TOOL_CALLS]special_function_with_opt[ARGS]{"arg1": 1, "arg2": 2}',
       [...ONE, call('{"arg1": 1, "arg2": 2}', 'special_function_with_opt')],
     ],
+    ['[TOOL_CALLS]special_function {"arg1": 1}', ONE],
+    ['[TOOL_CALLS]special_function\n\n{"arg1": 1}', ONE],
+    ['[TOOL_CALLS]no call', [], '[TOOL_CALLS]no call'],
     ['[1] is a note [', [], '[1] is a note ['],
   ],
   'mistral-ids': [

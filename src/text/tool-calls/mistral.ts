@@ -13,7 +13,7 @@ const shared = {
 
 const readNamed = (text: string): PartialCall | null => {
   const [head, name = '', id] = /^([\w.-]+)(?:\[CALL_ID\](\w+))?(?:\[ARGS\])?\s*(?=\{)/.exec(text) ?? [];
-  if (head === undefined) return /^[\w.-]*(\[|$)/.test(text) ? WAIT : null;
+  if (head === undefined) return /^[\w.-]*(\[|\s*$)/.test(text) ? WAIT : null;
   const end = endOfJson(text, head.length);
   const own = text.slice(head.length, end === -1 ? text.length : end);
   return { name, ...(id !== undefined && { id }), arguments: own, used: end === -1 ? null : end };
