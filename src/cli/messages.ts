@@ -32,8 +32,7 @@ export const readMessage = (value: unknown, at: string): ChatMessage => {
   const fault = contentFault(value, `${at}.content`);
   if (fault) throw new UsageError(fault);
   const message = value as unknown as PromptMessage;
-  // One that only calls tools keeps its null, which templates may ask for.
-  return (Array.isArray(message.content) ? { ...message, content: contentText(message) } : message) as ChatMessage;
+  return { ...message, content: contentText(message) };
 };
 
 export interface Conversation extends ChatOptions {
@@ -79,6 +78,5 @@ export const readMessages = async (path: string): Promise<readonly ChatMessage[]
       `${path}: add_generation_prompt false cannot be used here`,
       'Remove it from the file: an answer follows the generation prompt. `outrider chat` shows the prompt without one.',
     );
-  // A message that only calls tools has no content.
-  return messages.map((message) => ({ ...message, content: message.content ?? '' }));
+  return messages;
 };
