@@ -62,6 +62,15 @@ const KEPT: Readonly<Record<string, JsonSchema>> = {
     allOf: [{ properties: { a: { const: 1 } } }],
     unevaluatedProperties: false,
   },
+  'references next to what looks like an $id': {
+    properties: {
+      $id: { $ref: '#/$defs/a', default: { id: 'a', $ref: '#/$defs/b' } },
+      id: { items: { $ref: '#/$defs/a' }, type: 'array' },
+      other: { $id: 'https://example.com/other', type: 'boolean' },
+    },
+    required: ['$id', 'id'],
+    $defs: { a: { type: 'integer' } },
+  },
   'oneOf by a constant': {
     oneOf: [
       { type: 'object', properties: { kind: { const: 'a' }, n: { type: 'integer' } }, required: ['kind', 'n'] },
@@ -289,6 +298,22 @@ const REFUSED: Readonly<Record<string, readonly [schema: unknown, message: strin
   'a reference elsewhere': [{ $ref: 'https://example.com/schema' }, 'is not a place in this schema'],
   'a reference to nothing': [{ $ref: '#/$defs/no' }, 'names nothing'],
   'a reference with a wrong escape': [{ $ref: '#/$defs/50%ff' }, 'names nothing'],
+  'a reference to an anchor': [
+    { allOf: [{ $ref: '#name' }], $defs: { name: { $anchor: 'name', type: 'string' } } },
+    '$ref "#name" is not a place in this schema',
+  ],
+  'the opposite of an anchor': [{ type: 'string', not: { $ref: '#name' } }, 'not is not supported'],
+  'a reference below an $id': [
+    {
+      properties: { a: { $id: 'https://example.com/a', $ref: '#/$defs/b', $defs: { b: { type: 'string' } } } },
+      $defs: { b: { type: 'integer' } },
+    },
+    '/properties/a: $ref "#/$defs/b" below an $id',
+  ],
+  'a reference below an id of an older draft': [
+    { properties: { id: { id: 'a', items: [{ $ref: '#/definitions/b' }] } }, definitions: { b: true } },
+    '/properties/id/items/0: $ref',
+  ],
   'an unsupported format': [{ type: 'string', format: 'iri' }, 'format "iri" is not supported'],
   'a misspelt keyword': [{ type: 'string', maxLenght: 3 }, 'maxLenght is no keyword'],
   'required as a flag': [{ properties: { a: { type: 'string', required: true } } }, 'required must be a list'],

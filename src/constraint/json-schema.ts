@@ -10,11 +10,13 @@ import { checkDisjoint } from './disjoint-branches.ts';
 import { FORMATS, UNKEPT_FORMATS, VARIANTS } from './formats.ts';
 import { LONGEST_GRAMMAR } from './grammar-size.ts';
 import { characterClass, literal } from './literal.ts';
+import { isLocal, isPointer, lookUp } from './local-reference.ts';
 import { mergeSchemas } from './merge-schemas.ts';
 import { integerPattern, multiplePattern, numberPattern } from './number-range.ts';
 import { IN_JSON, patternGrammar } from './pattern.ts';
 import { type Following, isWithin, lengthsOf } from './pattern-texts.ts';
 import { patternsOf, withNames, withPatternsOf } from './property-names.ts';
+import { checkBases } from './schema-bases.ts';
 import {
   ASSERTIONS,
   asNode,
@@ -44,15 +46,6 @@ const MOST_COUNT = 10_000;
 const isCount = (value: unknown): value is number =>
   Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= MOST_COUNT;
 const isSchema = (value: unknown): value is JsonSchema => typeof value === 'boolean' || isObject(value);
-
-/** A key of a reference. A wrong escape stays as it is. */
-const unescaped = (part: string): string => {
-  let key = part;
-  try {
-    key = decodeURIComponent(part);
-  } catch {}
-  return key.replaceAll('~1', '/').replaceAll('~0', '~');
-};
 
 /** How values are laid out: in one line, or as the model likes. */
 export type Whitespace = 'fixed' | 'any';
@@ -92,6 +85,7 @@ export const schemaRules = (
   prefix = '',
   whole: unknown = schema,
 ): { readonly root: string; readonly rules: readonly string[] } => {
+  checkBases(whole);
   const rules: string[] = [];
   const names = new Map<string, string>();
   let merges = 0;
@@ -114,33 +108,20 @@ export const schemaRules = (
     return name;
   };
 
-  /** What a local reference names. */
-  const lookUp = (pointer: string): unknown => {
-    let found: unknown = whole;
-    for (const part of pointer.split('/').slice(1)) {
-      const key = unescaped(part);
-      found = (isObject(found) || Array.isArray(found)) && Object.hasOwn(found, key) ? (found as Node)[key] : undefined;
-    }
-    return found;
-  };
-
-  const isLocal = (node: unknown): node is Node & { readonly $ref: string } =>
-    isObject(node) && typeof node.$ref === 'string' && node.$ref.startsWith('#');
-
   /** A schema in the place of references to it. */
   const resolved = (node: unknown, depth = 0): unknown =>
-    isLocal(node) && depth < MOST_DEPTH ? resolved(lookUp(node.$ref), depth + 1) : node;
+    isLocal(node) && depth < MOST_DEPTH ? resolved(lookUp(whole, node.$ref), depth + 1) : node;
 
   /** What a part of `allOf` says: the schema that it refers to, and the keywords next to the reference. */
   const partsOf = (part: unknown, depth = 0): readonly unknown[] => {
     if (!isLocal(part) || depth === MOST_DEPTH) return [part];
     const { $ref, ...own } = part;
-    return [own, ...partsOf(lookUp($ref), depth + 1)];
+    return [own, ...partsOf(lookUp(whole, $ref), depth + 1)];
   };
 
   /** A local reference. Each is read once, so references may be circular. */
   const reference = (pointer: unknown, path: string): string => {
-    if (typeof pointer !== 'string' || !/^#(\/|$)/.test(pointer))
+    if (!isPointer(pointer))
       throw refused(
         path,
         `$ref ${JSON.stringify(pointer)} is not a place in this schema`,
@@ -150,7 +131,7 @@ export const schemaRules = (
     if (known !== undefined) return known;
     const name = `${prefix}ref${names.size}`;
     names.set(pointer, name);
-    const found = lookUp(pointer);
+    const found = lookUp(whole, pointer);
     if (!isSchema(found)) throw refused(path, `$ref "${pointer}" names nothing in this schema`);
     if (isObject(found) && found.$ref === pointer) throw refused(path, `$ref "${pointer}" names itself`);
     rules.push(`${name} ::= ${read(found, pointer, 0)}`);
