@@ -1,5 +1,6 @@
 import { expose } from 'comlink';
 import { afterEach, describe, expect, it } from 'vitest';
+import { unlessAborted } from '../base/errors.ts';
 import specguard from '../systems/specguard.ts';
 import { toyLoaded } from '../testing/contract/system-contract.ts';
 import { sidecarWith } from '../testing/toys/route-engine.ts';
@@ -76,6 +77,21 @@ describe('calibrate', () => {
     expect(kept).toBe(true);
     const grounding = calibration.grounding['3 layers, threshold'];
     expect(await rangesIn(engine)).toMatchObject({ calibrated: true, logprob: calibration.logprob, grounding });
+  });
+
+  it('a run whose calibration does not arrive ends with its signal', async () => {
+    const abort = new AbortController();
+    let reads = 0;
+    const read: Sidecar['read'] = async (_, signal) => {
+      if (reads++ === 0) return null; // the load
+      setTimeout(() => abort.abort(), 20);
+      return unlessAborted(new Promise(() => {}), signal as AbortSignal);
+    };
+    const engine = await toyDraft({ ...sidecarWith(), read });
+    const events: TraceEvent[] = [];
+    const request = { system: 'specguard', prompt: { tokens: [1, 2] }, maxTokens: 9 };
+    for await (const event of engine.run(request, abort.signal)) events.push(event);
+    expect(events.at(-1)).toMatchObject({ type: 'done', finish_reason: 'aborted' });
   });
 
   it('is served to a page by an engine in a worker: result, progress and abort', async () => {

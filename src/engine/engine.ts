@@ -402,7 +402,7 @@ class LocalEngine implements Engine {
         tokenText: tokenizer && ((token) => answer.transcript.textOf(token) ?? ''),
         retokenise: tokenizer && ((before, text) => retokenise(before, text, tokenizer)),
         stopTokens: job.limits.stopTokens,
-        sidecar: async (file) => (await this.#registry.models.draft?.sidecar?.read(file)) ?? null,
+        sidecar: async (file) => (await this.#registry.models.draft?.sidecar?.read(file, signal)) ?? null,
         open,
         join: (members, combination, options) => this.#prefixCache.join(members, models, combination, options),
       });

@@ -1,8 +1,9 @@
 // The loaded models, by role. A model that the next load asks for again stays on the device: a drafter joins a target
 // without moving the target's weights again. All others are freed first, so that two targets never share the memory.
-import { OutriderError } from '../base/errors.ts';
+import { checkAborted, OutriderError } from '../base/errors.ts';
 import { refuse } from '../base/refuse.ts';
 import type { AlsoRole, ModelRole } from '../decode/core/system.ts';
+import { CALIBRATION_FILE } from '../decode/steps/calibration.ts';
 import type { Gpu } from '../gpu/device.ts';
 import { exposedKey } from '../remote/address.ts';
 import { openRemoteJudge } from '../remote/remote-judge.ts';
@@ -189,6 +190,7 @@ export class ModelRegistry {
       const { target, [role]: writer } = this.models;
       if (target && writer) this.#checkWriter(role, target, writer, options);
     }
+    await this.#readCalibration(options);
     const { remote } = sources;
     if (remote) this.#put('remote', 'kind' in remote ? openRemote(remote) : remote, remote);
     await this.#loadOne('dflash', sources.dflash, options, this.#drafter('dflash'));
@@ -199,6 +201,15 @@ export class ModelRegistry {
     this.#checkPolicy();
     await this.#loadOne('sentences', sources.sentences, options, (_, source, how) => loadSentencesSource(source, how));
     for (const role of ['prm', 'router'] as const) await this.#loadJudge(role, sources[role], options);
+  }
+
+  /** Read with the draft, so that no run has to. A damaged file fails the runs that need it, and no load. */
+  async #readCalibration({ signal }: LoadOptions): Promise<void> {
+    try {
+      await this.models.draft?.sidecar?.read(CALIBRATION_FILE, signal);
+    } catch {
+      checkAborted(signal);
+    }
   }
 
   /** A draft of another vocabulary serves step systems: they exchange texts with the target. */

@@ -1,4 +1,4 @@
-// Where a calibration that was made here goes, and that new weights do not find it.
+// Where a calibration that was made here goes, that new weights do not find it, and that each file is read once.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -62,5 +62,38 @@ describe('what lies next to a model', () => {
       expect(await sidecar.write(FILE, { version: 5 })).toBe(false);
       expect(await sidecar.read(FILE)).toEqual({ version: 5 });
     }
+  });
+
+  it('is read once: from then on no server is asked', async () => {
+    const sidecar = openSidecar({ kind: 'url', url: server.address }, 'a', undefined);
+    for (let time = 0; time < 2; time++) {
+      expect(await sidecar.read(FILE)).toEqual({ version: 1 });
+      expect(await sidecar.read('other.json')).toBeNull();
+    }
+    expect(server.requests.map(({ path }) => path)).toEqual([FILE, 'other.json']);
+  });
+
+  it('is absent where the server refuses it, and then the server is not asked again', async () => {
+    server.behave({ status: 403 });
+    const sidecar = openSidecar({ kind: 'url', url: server.address }, 'a', undefined);
+    expect(await sidecar.read(FILE)).toBeNull();
+    server.behave();
+    expect(await sidecar.read(FILE)).toBeNull();
+  });
+
+  it('is not waited for after an abort, and can be read later', async () => {
+    server.behave({ stallAfter: 0 });
+    const sidecar = openSidecar({ kind: 'url', url: server.address }, 'a', undefined);
+    await expect(sidecar.read(FILE, AbortSignal.timeout(50))).rejects.toMatchObject({ code: 'aborted' });
+    server.behave();
+    expect(await sidecar.read(FILE)).toEqual({ version: 1 });
+  });
+
+  it('that is damaged says so each time it is read', async () => {
+    server.files.set(FILE, new TextEncoder().encode('{'));
+    const sidecar = openSidecar({ kind: 'url', url: server.address }, 'a', undefined);
+    for (let time = 0; time < 2; time++)
+      await expect(sidecar.read(FILE)).rejects.toMatchObject({ code: 'bad-checkpoint' });
+    expect(server.requests).toHaveLength(1);
   });
 });
