@@ -1,6 +1,7 @@
 import { expose } from 'comlink';
 import { afterEach, describe, expect, it } from 'vitest';
 import { unlessAborted } from '../base/errors.ts';
+import { bad } from '../base/refuse.ts';
 import specguard from '../systems/specguard.ts';
 import { toyLoaded } from '../testing/contract/system-contract.ts';
 import { sidecarWith } from '../testing/toys/route-engine.ts';
@@ -92,6 +93,23 @@ describe('calibrate', () => {
     const request = { system: 'specguard', prompt: { tokens: [1, 2] }, maxTokens: 9 };
     for await (const event of engine.run(request, abort.signal)) events.push(event);
     expect(events.at(-1)).toMatchObject({ type: 'done', finish_reason: 'aborted' });
+  });
+
+  it('replaces a calibration that is damaged, or that another program wrote', async () => {
+    const unreadable = new Map<string, unknown>();
+    const damaged: Sidecar = {
+      async read(file) {
+        if (unreadable.has(file)) return unreadable.get(file);
+        throw bad(`${file}: not JSON`);
+      },
+      write: async (file, value) => unreadable.set(file, value).has(file),
+    };
+    for (const sidecar of [damaged, sidecarWith({ version: 2 }), sidecarWith({ bits: 4 })]) {
+      const engine = await toyDraft(sidecar);
+      await expect(rangesIn(engine)).rejects.toMatchObject({ code: 'bad-checkpoint' });
+      const { calibration } = await engine.calibrate({ prompts, maxTokens: 120 });
+      expect(await rangesIn(engine)).toMatchObject({ calibrated: true, logprob: calibration.logprob });
+    }
   });
 
   it('is served to a page by an engine in a worker: result, progress and abort', async () => {

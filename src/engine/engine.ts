@@ -135,6 +135,9 @@ export interface ModelInfo {
   readonly times?: ModelLoadTimes;
 }
 
+/** Reads a file next to the draft. */
+type ReadSidecar = (file: string, signal: AbortSignal) => unknown;
+
 /** An engine in this thread: on a page, in a worker, or in Node. */
 export const createEngine = (options: EngineOptions = {}): Engine => new LocalEngine(options);
 
@@ -176,7 +179,15 @@ class LocalEngine implements Engine {
     return this.#describe();
   }
 
-  async *run(request: RunRequest, signal?: AbortSignal): AsyncGenerator<TraceEvent, void, undefined> {
+  run(request: RunRequest, signal?: AbortSignal): AsyncGenerator<TraceEvent, void, undefined> {
+    return this.#run(request, signal, (file, until) => this.#registry.models.draft?.sidecar?.read(file, until));
+  }
+
+  async *#run(
+    request: RunRequest,
+    signal: AbortSignal | undefined,
+    sidecar: ReadSidecar,
+  ): AsyncGenerator<TraceEvent, void, undefined> {
     const asked = performance.now();
     const clock = (): number => performance.now() - asked;
     const stop = this.#untilClosed(signal);
@@ -210,7 +221,7 @@ class LocalEngine implements Engine {
         await ticket.moved(ahead, stop);
       }
       if (!stop.aborted) {
-        events = this.#generate(request, clock, stop);
+        events = this.#generate(request, sidecar, clock, stop);
         for await (const event of events) {
           if (stop.aborted || event.type === 'done') {
             late.push(event);
@@ -233,7 +244,7 @@ class LocalEngine implements Engine {
 
   async calibrate(options: CalibrateOptions): Promise<Calibrated> {
     return calibrate(
-      (request, signal) => this.run(request, signal),
+      (request, signal) => this.#run(request, signal, () => null), // what was measured before may be damaged
       () => ({ draft: this.#registry.models.draft, sources: this.#registry.sources }),
       options,
     );
@@ -278,6 +289,7 @@ class LocalEngine implements Engine {
   /** An answer, on as many devices as it takes: when one is lost, the next goes on where it ended. */
   async *#generate(
     request: RunRequest,
+    sidecar: ReadSidecar,
     clock: () => number,
     signal: AbortSignal,
   ): AsyncGenerator<TraceEvent, void, undefined> {
@@ -311,7 +323,7 @@ class LocalEngine implements Engine {
         if (!scored) yield await this.#scorePrompt(job, answer, clock, signal);
         scored = true;
         const over = answer.transcript.ending !== null || signal.aborted;
-        if (!over) yield* this.#rounds(job, answer, constrained, clock, signal);
+        if (!over) yield* this.#rounds(job, sidecar, answer, constrained, clock, signal);
         break;
       } catch (error) {
         this.#prefixCache.clear(); // what an interrupted round left in the caches is unknown
@@ -350,6 +362,7 @@ class LocalEngine implements Engine {
   /** The round loop: every system, from plain decoding to step routing, repeats "commit at least one token". */
   async *#rounds(
     job: Job,
+    sidecar: ReadSidecar,
     answer: Answer,
     constrained: ConstrainedRun | null,
     clock: () => number,
@@ -402,7 +415,7 @@ class LocalEngine implements Engine {
         tokenText: tokenizer && ((token) => answer.transcript.textOf(token) ?? ''),
         retokenise: tokenizer && ((before, text) => retokenise(before, text, tokenizer)),
         stopTokens: job.limits.stopTokens,
-        sidecar: async (file) => (await this.#registry.models.draft?.sidecar?.read(file, signal)) ?? null,
+        sidecar: async (file) => (await sidecar(file, signal)) ?? null,
         open,
         join: (members, combination, options) => this.#prefixCache.join(members, models, combination, options),
       });
