@@ -74,7 +74,7 @@ export const FIELDS: { readonly [Type in TraceEventType]: Readonly<Record<string
       record({ tools: orNull(text), reasoning: orNull(record({ open: text, close: text, begun: flag })) }),
     ),
   },
-  prefill: { by: role, rows: count, reused: count, ms: number, step: optional(count) },
+  prefill: { by: role, rows: count, reused: count, passes: optional(count), ms: number, step: optional(count) },
   draft: {
     round: count,
     by: role,

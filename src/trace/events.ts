@@ -40,7 +40,8 @@ export interface TokenLogprob extends TokenText {
 /** The step that a nested system wrote: events inside an escalated step carry it. */
 type Nested = number;
 
-type Passes = { readonly [Member in Role]?: number };
+/** Forward passes, by whose model. */
+export type Passes = { readonly [Member in Role]?: number };
 
 interface Fault {
   readonly code: string;
@@ -94,6 +95,8 @@ export type TraceEvent = { readonly at: number } & (
       readonly by: Role;
       readonly rows: number;
       readonly reused: number;
+      /** Forward passes that computed them. Old recordings lack it. */
+      readonly passes?: number;
       readonly ms: number;
       readonly step?: Nested;
     }

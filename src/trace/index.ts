@@ -13,6 +13,7 @@ export type {
 } from './events.ts';
 export { fold, type Metric } from './fold.ts';
 export { METRICS, type Metrics, measure } from './metrics/metrics.ts';
+export { passesByRole } from './metrics/passes.ts';
 export { acceptanceLength } from './metrics/rounds.ts';
 export { usage } from './metrics/usage.ts';
 export { withNewNames } from './old-names.ts';

@@ -1,6 +1,13 @@
 // One system's line of the report, folded from the traces of its runs and from its baseline's on the same prompts.
 import { type Interval, type Spread, spread } from '../../base/statistics.ts';
-import { committedTokens, type EventOf, type Metrics, measure, type TraceEvent } from '../../trace/index.ts';
+import {
+  committedTokens,
+  type EventOf,
+  type Metrics,
+  measure,
+  passesByRole,
+  type TraceEvent,
+} from '../../trace/index.ts';
 import { countEscalations, type Escalations } from './escalations.ts';
 import { Prompts, quotient } from './figures.ts';
 import { byPrompt, type PromptReport } from './per-prompt.ts';
@@ -158,11 +165,6 @@ export const isJudged = ({ right }: Sample): boolean => right !== null;
 export const isCutOff = ({ events, right }: Sample): boolean => {
   const done = events.findLast((event): event is EventOf<'done'> => event.type === 'done');
   return right !== true && done?.finish_reason === 'length';
-};
-
-const passesByRole = (event: TraceEvent): Readonly<Record<string, number | undefined>> => {
-  if (event.type === 'verify') return event.passes ?? { [event.by]: 1 };
-  return event.type === 'draft' || event.type === 'candidates' ? { [event.by]: event.passes } : {};
 };
 
 /** Bytes of weights that the passes after the prompt read. */

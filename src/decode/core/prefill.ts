@@ -1,6 +1,7 @@
 // How every token-level system begins: the model reads the prompt, and the first token is drawn from the last row. Also
 // how a token is drawn from any row, with the scores that the caller asked for.
 import type { Choice, Cursor, ExtendOptions, Forward } from '../../model/interface.ts';
+import { extendCounted } from './extend-counted.ts';
 import type { Commit, RunContext, Score, Sequence } from './system.ts';
 
 /** The scores of tokens that were chosen at these rows. One readback where alternatives are wanted, else none. */
@@ -46,9 +47,9 @@ export const prefill = async (
   const start = performance.now();
   const reused = cursor.length;
   const prompt = sequence.tokens.slice(reused);
-  const last = await cursor.extend(prompt, { ...options, signal });
+  const { last, passes } = await extendCounted(cursor, prompt, { ...options, signal });
   const [logits, first] = await Promise.all([wanted ? last.logits.read() : null, drawToken(last, 0, sequence)]);
-  emit({ type: 'prefill', by: 'target', rows: prompt.length, reused, ms: performance.now() - start });
+  emit({ type: 'prefill', by: 'target', rows: prompt.length, reused, passes, ms: performance.now() - start });
   return { first, last, logits };
 };
 
@@ -61,6 +62,6 @@ export const readPrompt = async (
   const start = performance.now();
   const reused = cursor.length;
   const rows = sequence.tokens.slice(reused, Math.min(sequence.tokens.length - 1, cursor.capacity));
-  if (rows.length > 0) await cursor.extend(rows, { signal });
-  emit({ type: 'prefill', by, rows: rows.length, reused, ms: performance.now() - start });
+  const { passes } = rows.length > 0 ? await extendCounted(cursor, rows, { signal }) : { passes: 0 };
+  emit({ type: 'prefill', by, rows: rows.length, reused, passes, ms: performance.now() - start });
 };

@@ -7,6 +7,7 @@ import type { Cursor, Ensemble, Forward, KeptRow, Token } from '../../model/inte
 import type { Role, Source } from '../../trace/index.ts';
 import { chainOf } from '../core/chain.ts';
 import { memberSampling } from '../core/draft-sampling.ts';
+import { extendCounted } from '../core/extend-counted.ts';
 import type { Commit, RoundContext, RunContext, Sequence, WriterRole } from '../core/system.ts';
 import { type combinationKnobs, combinationOf, memberRoles } from './combination.ts';
 
@@ -117,9 +118,9 @@ export class EnsembleDecoder {
       const { cursor, role } = member;
       const reused = cursor.length;
       const prompt = this.#sequence.tokens.slice(reused);
-      const pass = await cursor.extend(prompt, { signal });
-      member.rows = [...this.#ensemble.keep(pass, 0, 1)];
-      emit({ type: 'prefill', by: role, rows: prompt.length, reused, ms: performance.now() - start });
+      const { last, passes } = await extendCounted(cursor, prompt, { signal });
+      member.rows = [...this.#ensemble.keep(last, 0, 1)];
+      emit({ type: 'prefill', by: role, rows: prompt.length, reused, passes, ms: performance.now() - start });
     }
     return (await this.#decide({ drafts: 0, bonus: true })).commit;
   }

@@ -2,6 +2,7 @@
 // committed, appended pass by pass, in the prompt and in every round. A drafter whose context is full is appended to no
 // more and proposes nothing; the answer goes on without it.
 import type { Cursor, ExtendOptions, Forward } from '../../model/interface.ts';
+import { extendCounted } from '../core/extend-counted.ts';
 import { type Prefilled, type PrefillOptions, prefill } from '../core/prefill.ts';
 import type { Commit, RunContext } from '../core/system.ts';
 
@@ -50,8 +51,9 @@ const readWithoutDraw = async (
   const start = performance.now();
   const reused = rewindBoth(target, context);
   const rows = sequence.tokens.slice(reused, -1);
-  if (rows.length > 0) await target.extend(rows, { signal, onPass: appendPasses(append, reused) });
-  emit({ type: 'prefill', by: 'target', rows: rows.length, reused, ms: performance.now() - start });
+  const options = { signal, onPass: appendPasses(append, reused) };
+  const { passes } = rows.length > 0 ? await extendCounted(target, rows, options) : { passes: 0 };
+  emit({ type: 'prefill', by: 'target', rows: rows.length, reused, passes, ms: performance.now() - start });
 };
 
 /** Appends whole passes, one after another. */

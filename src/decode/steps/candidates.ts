@@ -4,6 +4,7 @@
 import type { Cursor, Drawn, Forward, LanguageModel, Sampling, Scores } from '../../model/interface.ts';
 import type { Emit } from '../../trace/index.ts';
 import { chainOf } from '../core/chain.ts';
+import { extendCounted } from '../core/extend-counted.ts';
 import type { CompleteStep, StepBoundary, StepEnd } from './step-boundary.ts';
 
 /** A step that a model wrote. */
@@ -108,14 +109,13 @@ export class Candidates {
     const { cursor, samplings, room, grounds } = this.#options;
     cursor.rewind(Math.min(cursor.length, text.length - 1));
     if (grounds) cursor.groundOn(text.length);
-    const unread = text.slice(cursor.length);
-    const head = await cursor.extend(unread, { signal });
+    const { last, passes } = await extendCounted(cursor, text.slice(cursor.length), { signal });
     const cursors = samplings.length > 1 ? cursor.fork(samplings.length, room) : [cursor];
     this.#sequences = cursors.map((each, i) => {
       const sampling = samplings[i] as Sampling;
       return { cursor: each, sampling, tokens: [], logprobs: [], end: null };
     });
-    return Math.ceil(unread.length / 16) + (await this.#writeSequences(head, longest, signal));
+    return passes + (await this.#writeSequences(last, longest, signal));
   }
 
   /** The surplus tokens of the candidate that was kept begin the next step. */

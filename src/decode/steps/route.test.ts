@@ -10,6 +10,7 @@ import draftOnly from '../../systems/draft-only.ts';
 import oracle from '../../systems/oracle.ts';
 import random from '../../systems/random.ts';
 import rsd from '../../systems/rsd.ts';
+import specguard from '../../systems/specguard.ts';
 import targetOnly from '../../systems/target-only.ts';
 import { toyLoaded } from '../../testing/contract/system-contract.ts';
 import { type ReferenceRule, type ReferenceRun, routeReference } from '../../testing/toys/route.reference.ts';
@@ -28,7 +29,7 @@ import {
 } from '../../testing/toys/route-engine.ts';
 import { toyScore } from '../../testing/toys/toy-judge.ts';
 import { toyModel } from '../../testing/toys/toy-model.ts';
-import { committedTokens, type EventOf, measure, type TraceEvent } from '../../trace/index.ts';
+import { committedTokens, type EventOf, measure, passesByRole, type TraceEvent } from '../../trace/index.ts';
 import { stepSampling } from '../core/draft-sampling.ts';
 import type { DecodingSystem } from '../core/system.ts';
 
@@ -299,6 +300,31 @@ it.each(['draft-model', 'dflash', 'dspark', 'eagle3'])(
     }
   },
 );
+
+it.each([
+  ['rsd, nested plain decoding', rsd, { delta: 1, ...PLAIN }],
+  ['rsd, nested drafts of the draft', rsd, { delta: 0.55, inner: 'draft-model' }],
+  ['rsd, nested blocks', rsd, { delta: 0.55, inner: 'dflash' }],
+  ['specguard, candidates of both', specguard, { k: 3, temperature: 0.7, tau: 0.15, escalated: 'candidates' }],
+] as const)('the passes of the trace are those that were made: %s', async (_, system, knobs) => {
+  const { run, models } = await routeEngine();
+  const long = Array.from({ length: 70 }, (_, i) => (7 * i) % 12);
+  await run(system, { knobs }); // the first run of an engine also times plain rounds, which are none of the answer's
+  for (const tokens of [[...PROMPT, 5], long]) {
+    const before = { target: models.target.passes, draft: models.draft.passes };
+    const events = await run(system, { prompt: { tokens }, knobs, maxTokens: 80 });
+    for (const role of ['target', 'draft'] as const) {
+      const passes = events.map((e) => (e.type === 'prefill' && e.by === role ? e.passes : passesByRole(e)[role]) ?? 0);
+      expect(passes.reduce((sum, each) => sum + each)).toBe(models[role].passes - before[role]);
+    }
+  }
+});
+
+it('what the target writes costs it a pass for each token, the first of a step included', async () => {
+  const { run } = await routeEngine();
+  const events = await run(rsd, { knobs: { delta: 1, ...PLAIN } });
+  expect(measure(events)).toMatchObject({ tokens: 60, target_tokens: 60, target_passes: 60 });
+});
 
 it('what writes an escalated step anew does not draw the refused one again', async () => {
   const { run } = await routeEngine();

@@ -75,8 +75,8 @@ describe('passes', () => {
       const [events] = all as [TraceEvent[]];
       const { passes, target_passes, draft_passes } = measure(events);
       const made = models.reduce((sum, model) => sum + model.passes, 0);
-      expect(passes).toBe(made - 2 * members); // the prompt took two of each: its rows, and its last row
-      expect(target_passes).toBe((models[0]?.passes ?? 0) - 2);
+      expect(passes).toBe(made - members); // the prompt took one of each
+      expect(target_passes).toBe((models[0]?.passes ?? 0) - 1);
       expect(draft_passes).toBeLessThanOrEqual(passes - target_passes);
       if (system === ensemble) expect(passes).toBe(members * measure(events).rounds);
     }

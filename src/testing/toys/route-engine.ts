@@ -49,9 +49,13 @@ export const routeEngine = async ({
   const engine = createEngine({ systems: SYSTEMS });
   const tokenRing = new ToyTokenRing();
   const judges = { prm: toyJudge('reward', judgeContext), router: toyJudge('advantage', judgeContext) };
+  const models = {
+    target: toyModel({ ...TARGET, context, tokenRing }),
+    draft: toyModel({ ...DRAFT, context: draftContext, tokenRing }),
+  };
   await engine.load({
-    target: toyLoaded(toyModel({ ...TARGET, context, tokenRing }), stopTokens),
-    draft: { ...toyLoaded(toyModel({ ...DRAFT, context: draftContext, tokenRing })), ...(sidecar && { sidecar }) },
+    target: toyLoaded(models.target, stopTokens),
+    draft: { ...toyLoaded(models.draft), ...(sidecar && { sidecar }) },
     dflash: { name: 'toy block', model: toyBlockDrafter({ ...TARGET, noise: 1, seed: 2, context, tokenRing }) },
     dspark: { name: 'toy walk', model: toyMarkovDrafter({ ...TARGET, noise: 1, seed: 4, context, tokenRing }) },
     eagle3: { name: 'toy features', model: toyFeatureDrafter({ ...TARGET, noise: 1, seed: 3, context, tokenRing }) },
@@ -75,7 +79,7 @@ export const routeEngine = async ({
     for await (const event of engine.run(asked, signal)) events.push(event);
     return events;
   };
-  return { engine, run, judges };
+  return { engine, run, judges, models };
 };
 
 /** Next to a model: one calibration, or none. */

@@ -291,7 +291,7 @@ export const toyModel = (options: ToyOptions): ToyModel => {
         return cache.length;
       },
       capacity,
-      async extend(tokens, { signal, chunk = 16, onProgress, onPass } = {}) {
+      async extend(tokens, { signal, chunk = shape.rollout ? 16 : 32, onProgress, onPass } = {}) {
         if (tokens.length === 0) throw new Error('toy cursor: extended by nothing');
         checkTokens(tokens, vocabulary);
         use(tokens.length);
@@ -304,7 +304,8 @@ export const toyModel = (options: ToyOptions): ToyModel => {
           onPass?.(whole);
           onProgress?.(Math.min(tokens.length, start + chunk));
         }
-        scored--; // the last row once more, for its result alone
+        passes--; // the last row once more, for its result alone
+        scored--;
         return pass({ tokens: cache.slice(-1), parents: [-1], drafted: [] }, cache.slice(0, -1), true);
       },
       forward(tree) {

@@ -196,6 +196,14 @@ describe('steps', () => {
   it("takes a nested system's prefill for a part of decoding", () => {
     expect(measure(STEPS)).toMatchObject({ prefill_ms: 4, decode_ms: 40, reused_tokens: 2 });
   });
+
+  it("counts the passes of a nested system's prefill, and none over the prompt", () => {
+    const events = STEPS.map((event) => (event.type === 'prefill' ? { ...event, passes: 3 } : event));
+    const { target_passes, draft_passes, passes } = measure(STEPS); // as old recordings are, without the number
+    expect(measure(events)).toMatchObject({ target_passes: target_passes + 3, draft_passes, passes: passes + 3 });
+    const nested = { at: 34, type: 'prefill', by: 'draft', rows: 40, reused: 0, passes: 2, ms: 1, step: 2 } as const;
+    expect(measure([...STEPS, nested])).toMatchObject({ target_passes, draft_passes: draft_passes + 2 });
+  });
 });
 
 it('folds a trace of 200 000 commits in seconds: every metric is linear', () => {

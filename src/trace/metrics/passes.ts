@@ -1,21 +1,25 @@
-// Forward passes after the prefill.
-import type { EventOf, Role, TraceEvent } from '../events.ts';
+// Forward passes after the prompt. An escalated step begins with a prefill of its own, which is a part of decoding.
+import type { Passes, TraceEvent } from '../events.ts';
 import { total } from '../fold.ts';
 
-const writesDrafts = (event: TraceEvent): event is EventOf<'draft'> | EventOf<'candidates'> =>
-  event.type === 'draft' || event.type === 'candidates';
-
-/** Of one role; without a role, of all models. */
-const passesIn = (event: TraceEvent, role?: Role): number => {
-  if (writesDrafts(event)) return role === undefined || event.by === role ? event.passes : 0;
-  if (event.type !== 'verify') return 0;
-  const passes = event.passes ?? { [event.by]: 1 };
-  return role === undefined
-    ? Object.values(passes).reduce<number>((sum, count = 0) => sum + count, 0)
-    : (passes[role] ?? 0);
+/** The forward passes that an event tells of, by whose model; those over the prompt do not count. */
+export const passesByRole = (event: TraceEvent): Passes => {
+  switch (event.type) {
+    case 'prefill':
+      return event.step === undefined ? {} : { [event.by]: event.passes ?? 0 };
+    case 'draft':
+    case 'candidates':
+      return { [event.by]: event.passes };
+    case 'verify':
+      return event.passes ?? { [event.by]: 1 };
+    default:
+      return {};
+  }
 };
 
-export const targetPasses = total((e) => passesIn(e, 'target'));
+const sum = (passes: Passes): number => Object.values(passes).reduce<number>((all, count = 0) => all + count, 0);
+
+export const targetPasses = total((e) => passesByRole(e).target ?? 0);
 /** Of every drafter, a look-up included; of an ensemble, of all members except the target. */
-export const draftPasses = total((e) => (writesDrafts(e) && e.by !== 'target' ? e.passes : 0));
-export const passes = total((e) => passesIn(e));
+export const draftPasses = total((e) => (e.type === 'verify' ? 0 : sum({ ...passesByRole(e), target: 0 })));
+export const passes = total((e) => sum(passesByRole(e)));
