@@ -82,6 +82,7 @@ export class Answer {
     const kept: Kept = this.transcript.take(commit, this.#withLogprobs);
     this.#tokens.push(...kept.tokens);
     this.#committed.push(...kept.tokens);
+    if (this.transcript.ending && commit.unfinished) this.#emit(commit.unfinished);
     this.#endSteps();
     this.#emit({ type: 'commit', round: this.round, ...kept, ms: this.#clock() - began });
     return true;
@@ -89,21 +90,24 @@ export class Answer {
 
   /** Steps are told before the transcript finds a stop string in them: they end with the answer. */
   #endSteps(): void {
-    for (const [i, event] of this.#events.entries()) {
-      if (event.type !== 'step') continue;
-      const tokens = Math.min(event.tokens, this.#committed.length - this.#inSteps);
-      this.#inSteps += tokens;
-      if (tokens === event.tokens) continue;
-      const written = event.written ?? (event.by === 'target' ? event.tokens : undefined);
-      this.#events[i] = {
-        ...event,
-        tokens,
-        ...(event.ids && { ids: event.ids.slice(0, tokens) }),
-        ...(event.pieces && { pieces: event.pieces.slice(0, tokens) }),
-        ends: 'stop',
-        ...(written !== undefined && { written }), // what the target wrote counts, kept or not
-      };
-    }
+    this.#events = this.#events.flatMap((event) => (event.type === 'step' ? this.#untilEnd(event) : event));
+  }
+
+  /** None where the answer ended before it. */
+  #untilEnd(step: EventOf<'step'>): EventOf<'step'> | [] {
+    const tokens = Math.min(step.tokens, this.#committed.length - this.#inSteps);
+    this.#inSteps += tokens;
+    if (tokens === step.tokens) return step;
+    if (tokens === 0) return [];
+    const written = step.written ?? (step.by === 'target' ? step.tokens : undefined);
+    return {
+      ...step,
+      tokens,
+      ...(step.ids && { ids: step.ids.slice(0, tokens) }),
+      ...(step.pieces && { pieces: step.pieces.slice(0, tokens) }),
+      ends: 'stop',
+      ...(written !== undefined && { written }), // what the target wrote counts, kept or not
+    };
   }
 
   /** The events since the last call. */

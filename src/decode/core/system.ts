@@ -16,7 +16,7 @@ import type {
   OpenEnsemble,
   Sampling,
 } from '../../model/interface.ts';
-import type { Emit, Escalates, Role, Source } from '../../trace/index.ts';
+import type { Emit, Escalates, EventOf, Role, Source } from '../../trace/index.ts';
 import type { ConstrainedText } from './constrained-text.ts';
 import { fittedKnobs, type Knobs, type KnobValue, type KnobValues } from './knobs.ts';
 import type { RemoteTarget } from './remote-target.ts';
@@ -176,6 +176,8 @@ export interface Commit {
   readonly votes?: readonly Vote[];
   /** The answer ends here, as at a limit; `complete`: as its constraint wants it. */
   readonly last?: true | 'complete';
+  /** Step systems: the step that goes on after these tokens. It is told where the answer ends with them. */
+  readonly unfinished?: Omit<EventOf<'step'>, 'at'>;
 }
 
 /** What a round is given. */

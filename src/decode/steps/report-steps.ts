@@ -2,7 +2,8 @@
 
 import type { Commit, Generation, RoundContext, RunContext } from '../core/system.ts';
 import type { StepModels } from './open-steps.ts';
-import type { StepBoundary } from './step-boundary.ts';
+import { stepEvent } from './route.ts';
+import type { StepBoundary, StepEnd } from './step-boundary.ts';
 
 /** Adds `step` events. The text is the system's own; it ends sooner only at `most.steps`. */
 export const reportSteps = (
@@ -17,12 +18,13 @@ export const reportSteps = (
   let begin = performance.now();
 
   const report = (commit: Commit, { emit, sequence }: Pick<RoundContext, 'emit' | 'sequence'>): Commit => {
-    const close = (length: number, ends: 'delimiter' | 'stop' | 'length'): void => {
-      const ids = open.slice(0, length);
+    const told = (length: number, ends: StepEnd) =>
+      stepEvent(step + 1, { tokens: open.slice(0, length), by: 'target' }, { ends, begin });
+    const close = (length: number, ends: StepEnd): void => {
+      emit(told(length, ends));
+      step++;
       open = open.slice(length);
-      const now = performance.now();
-      emit({ type: 'step', step: ++step, by: 'target', tokens: length, ids, ends, ms: now - begin });
-      begin = now;
+      begin = performance.now();
     };
     const known = open.length;
     open.push(...commit.tokens);
@@ -46,7 +48,7 @@ export const reportSteps = (
       };
     }
     if (commit.tokens.length >= sequence.budget && open.length > 0) close(open.length, 'length');
-    return commit;
+    return open.length > 0 ? { ...commit, unfinished: told(open.length, 'stop') } : commit;
   };
 
   return {

@@ -51,6 +51,13 @@ export interface RouteOptions {
   readonly most: { readonly tokens: number; readonly steps: number };
 }
 
+/** A step as it is told. */
+export const stepEvent = (
+  step: number,
+  { tokens, by }: JudgedStep,
+  { ends, begin }: { readonly ends: StepEnd; readonly begin: number },
+) => ({ type: 'step' as const, step, by, tokens: tokens.length, ids: tokens, ends, ms: performance.now() - begin });
+
 /** An escalated step that is being written. */
 interface Escalated {
   readonly rounds: StepRounds;
@@ -65,14 +72,12 @@ export const route = (run: RunContext, { draft, rule, target, most }: RouteOptio
 
   const finish = (
     { emit }: RoundContext,
-    { tokens, by }: JudgedStep,
+    step: JudgedStep,
     how: { readonly ends: StepEnd; readonly begin: number; readonly written: number | undefined },
   ): Pick<Commit, 'last'> => {
-    steps.push({ tokens, by });
-    const { ends, begin, written } = how;
-    const ms = performance.now() - begin;
-    const spent = written === undefined ? {} : { written };
-    emit({ type: 'step', step: steps.length, by, tokens: tokens.length, ids: tokens, ends, ms, ...spent });
+    steps.push(step);
+    const spent = how.written === undefined ? {} : { written: how.written };
+    emit({ ...stepEvent(steps.length, step, how), ...spent });
     return steps.length >= most.steps ? { last: true } : {};
   };
 
@@ -80,12 +85,11 @@ export const route = (run: RunContext, { draft, rule, target, most }: RouteOptio
     const { commit, ends, written } = await current.rounds(context);
     current.tokens.push(...commit.tokens);
     const over = ends ?? (commit.tokens.length >= context.sequence.budget ? 'length' : null);
-    if (over === null) return commit;
+    const { begin } = current;
+    const step: JudgedStep = { tokens: [...current.tokens], by: 'target' };
+    if (over === null) return { ...commit, unfinished: stepEvent(steps.length + 1, step, { ends: 'stop', begin }) };
     escalated = null;
-    return {
-      ...commit,
-      ...finish(context, { tokens: current.tokens, by: 'target' }, { ends: over, begin: current.begin, written }),
-    };
+    return { ...commit, ...finish(context, step, { ends: over, begin, written }) };
   };
 
   const escalate = async (
