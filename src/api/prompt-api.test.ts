@@ -389,4 +389,20 @@ describe('a session', () => {
     await expect(session.prompt('One', { signal: abort.signal })).rejects.toThrow('enough');
     expect(await session.prompt('Two')).not.toBe('');
   });
+
+  it('with tools keeps to a schema, goes on from a prefix that is laid out freely, and takes no RegExp', async () => {
+    const { create } = await sessions();
+    const inputSchema = { type: 'object', properties: {} };
+    const tools = [{ name: 'now', description: 'Tells the time.', inputSchema, execute: () => 'noon' }];
+    const session = await create({ tools });
+    const input = [
+      { role: 'user' as const, content: 'One' },
+      { role: 'assistant' as const, content: '{\n  "a":', prefix: true },
+    ];
+    const responseConstraint = { type: 'object', properties: { a: { enum: [1, 2] } }, required: ['a'] };
+    expect(await session.prompt(input, { responseConstraint })).toMatch(/^\s*[12]/);
+    await expect(session.prompt('Two', { responseConstraint: /a/ })).rejects.toMatchObject({
+      name: 'NotSupportedError',
+    });
+  });
 });

@@ -9,7 +9,7 @@ import { FAMILIES, familyById } from '../text/tool-calls/families.ts';
 import type { ToolFunction, Tools } from '../text/tool-calls/tools.ts';
 import { ConstraintCompiler } from './compile.ts';
 import { ConstraintMatcher } from './matcher.ts';
-import { toolGrammar } from './tool-grammar.ts';
+import { type ToolGrammarOptions, toolGrammar } from './tool-grammar.ts';
 
 const object = (properties: object, required: readonly string[] = [], more: object = {}) => ({
   type: 'object',
@@ -82,12 +82,14 @@ beforeAll(async () => {
   compiler = new ConstraintCompiler();
 });
 
-const grammarOf = (id: string, tools: Tools): string | null =>
-  toolGrammar({ family: familyById(id) as NonNullable<ReturnType<typeof familyById>>, tools });
+type Answer = ToolGrammarOptions['answer'];
 
-const open = async (id: string, tools: Tools): Promise<ConstraintMatcher> => {
+const grammarOf = (id: string, tools: Tools, answer?: Answer): string | null =>
+  toolGrammar({ family: familyById(id) as NonNullable<ReturnType<typeof familyById>>, tools, answer });
+
+const open = async (id: string, tools: Tools, answer?: Answer): Promise<ConstraintMatcher> => {
   const reader = { tokenizer, vocabulary: tokenizer.vocabulary, marks: new Map(), stopTokens: new Set<number>() };
-  const { compiled } = await compiler.compile({ grammar: grammarOf(id, tools) ?? '' }, reader);
+  const { compiled } = await compiler.compile({ grammar: grammarOf(id, tools, answer) ?? '' }, reader);
   return ConstraintMatcher.open(compiled);
 };
 
@@ -144,9 +146,12 @@ const randomAnswer = async (matcher: ConstraintMatcher, seed: number): Promise<s
   return null;
 };
 
-const MODES: Readonly<Record<string, Tools>> = {
+const LAID_OUT = { json_schema: object({ a: { type: 'integer' } }, ['a']), whitespace: 'any' } as const;
+
+const MODES: Readonly<Record<string, Tools & { readonly answer?: Answer }>> = {
   required: { functions: FUNCTIONS, choice: 'required' },
   strict: { functions: strict(FUNCTIONS), choice: 'required' },
+  'laid out by the model': { functions: strict(FUNCTIONS), choice: 'required', answer: LAID_OUT },
   ...Object.fromEntries(
     FUNCTIONS.map(({ name }) => [`named ${name}`, { functions: strict(FUNCTIONS), choice: { name }, parallel: false }]),
   ),
@@ -154,8 +159,8 @@ const MODES: Readonly<Record<string, Tools>> = {
 
 describe.each(FAMILIES.map(({ id }) => id))('%s: what is forced is read as a call with valid arguments', (id) => {
   it.each(Object.keys(MODES))('%s', async (mode) => {
-    const tools = MODES[mode] as Tools;
-    using matcher = await open(id, tools);
+    const { answer: whole, ...tools } = MODES[mode] as (typeof MODES)[string];
+    using matcher = await open(id, tools, whole);
     let complete = 0;
     for (let seed = 0; seed < 5; seed++) {
       const answer = await randomAnswer(matcher, seed);
@@ -172,6 +177,17 @@ describe.each(FAMILIES.map(({ id }) => id))('%s: what is forced is read as a cal
       expect(read(id, tools.functions, [answer]).calls).toEqual(calls);
     }
     expect(complete).toBeGreaterThan(0);
+  });
+});
+
+describe('an answer without calls', () => {
+  it.each(FAMILIES.map(({ id }) => id))('%s: may be laid out as it likes where its constraint says so', async (id) => {
+    const tools = { functions: FUNCTIONS };
+    using any = await open(id, tools, LAID_OUT);
+    expect(accepts(any, '{\n  "a": 1\n}')).toBe(true);
+    using fixed = await open(id, tools, { json_schema: LAID_OUT.json_schema });
+    expect(accepts(fixed, '{\n  "a": 1\n}')).toBe(false);
+    expect(accepts(fixed, '{"a": 1}')).toBe(true);
   });
 });
 

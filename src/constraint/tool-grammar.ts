@@ -4,7 +4,7 @@ import { OutriderError } from '../base/errors.ts';
 import { badConstraint } from '../base/refuse.ts';
 import type { GrammarRules, ToolFamily } from '../text/tool-calls/family.ts';
 import type { ToolFunction, Tools } from '../text/tool-calls/tools.ts';
-import type { JsonSchema } from './constraint.ts';
+import type { Constraint, JsonSchema } from './constraint.ts';
 import { rulesOfJson, schemaRules } from './json-schema.ts';
 import { literal } from './literal.ts';
 import { checkKeywords } from './schema-keywords.ts';
@@ -61,8 +61,8 @@ class Writer implements GrammarRules {
 export interface ToolGrammarOptions {
   readonly family: ToolFamily;
   readonly tools: Tools;
-  /** What an answer without a call is, where it is constrained too. */
-  readonly answer?: JsonSchema | undefined;
+  /** What an answer without a call is, where it is constrained too. The arguments of calls are laid out as it is. */
+  readonly answer?: Extract<Constraint, { readonly json_schema: JsonSchema }> | undefined;
 }
 
 /** Null: the model may write what it likes. */
@@ -78,11 +78,11 @@ export const toolGrammar = ({ family, tools, answer }: ToolGrammarOptions): stri
   const list = (opening: string, first = 'call'): string =>
     `${opening} ${first} ${several ? `(${between} call)*` : ''} ${after}`;
   const grammar = (root: string, ...more: readonly string[]): string =>
-    [`root ::= ${root}`, ...more, ...rulesOfJson('fixed'), ...writer.rules, ...own].join('\n');
+    [`root ::= ${root}`, ...more, ...rulesOfJson(answer?.whitespace ?? 'fixed'), ...writer.rules, ...own].join('\n');
   const call = `call ::= ${calls.join(' | ')}`;
   if (must) return grammar(list(before), call);
   if (answer !== undefined) {
-    const { root, rules } = schemaRules(answer, 'a');
+    const { root, rules } = schemaRules(answer.json_schema, 'a');
     return grammar(`calls | ${root}`, call, `calls ::= ${list(before)}`, ...rules);
   }
   const marks = family.open;

@@ -1,6 +1,6 @@
 // A prompt as tokens, and what the chat template says about the answer: how calls of tools and reasoning are written in it,
 // and which grammar follows from the tools.
-import { refuse } from '../base/refuse.ts';
+import { badConstraint, refuse } from '../base/refuse.ts';
 import type { Constraint } from '../constraint/constraint.ts';
 import type { Marks } from '../constraint/marks.ts';
 import type { ReasoningLimits } from '../constraint/reasoning.ts';
@@ -109,13 +109,13 @@ const withTools = (
   family: ReturnType<typeof toolConversation>['family'],
 ): Constraint | null => {
   if (!tools || !family) return constraint;
-  const isSchema = constraint && 'json_schema' in constraint;
-  if (constraint && !isSchema)
-    throw refuse(
+  const answer = constraint && 'json_schema' in constraint ? constraint : undefined;
+  if (constraint && !answer)
+    throw badConstraint(
       'tools and this constraint exclude each other',
       'Give a json_schema, which an answer without calls has, or one of the two alone.',
     );
-  const grammar = toolGrammar({ family, tools, answer: isSchema ? constraint.json_schema : undefined });
+  const grammar = toolGrammar({ family, tools, answer });
   return grammar === null ? constraint : { grammar };
 };
 
