@@ -36,6 +36,8 @@ describe('a hostile chat template', () => {
     'a long separator': `{% set t = range(8000) | join('x') %}{{ range(8000) | join(t) | length }}`,
     'a wide indent': "{{ ['a', 'b'] | join('\\n') | indent(100000000) | length }}",
     'a wide JSON': '{{ [[[1]]] | tojson(indent=100000000) | length }}',
+    'long separators of JSON':
+      "{% set s = ',' * 200000 %}{{ ([[1] * 40] * 50) | tojson(separators=(s, ':')) | length }}",
     'arguments in a list': "{{ ['a', 'b'] | join(*['x']) }}",
     'the clock':
       "{% for i in range(8000) %}{% for j in range(8000) %}{% set x = strftime_now('%d') %}{% endfor %}{% endfor %}",
@@ -145,6 +147,21 @@ describe('a hostile chat template', () => {
     HOSTILE[`a long text: ${expression}`] =
       "{% set t = 'a' * 1000000 %}{% set u = 'a' * 1000000 %}{% for i in range(20000) %}{% set x = " +
       `${expression} %}{% endfor %}`;
+
+  /** Each changes its text in very many places. */
+  const MANY_CHANGES = [
+    ['é', 't | tojson(ensure_ascii=true)'],
+    ['\\n', '[t] ~ 1'],
+    [' ', '[t] ~ 1'],
+    ['&', 't | e'],
+    ['!', 't | urlencode'],
+    ['a ', 't | title'],
+    ['a ', 't.title()'],
+    ['aA', 't.swapcase()'],
+  ];
+  for (const [part, expression] of MANY_CHANGES)
+    HOSTILE[`many changes of '${part}': ${expression}`] =
+      `{% set t = '${part}' * 300000 %}{% for i in range(20000) %}{% set x = ${expression} %}{% endfor %}`;
 
   it.each(Object.entries(HOSTILE))('ends soon: %s', (_, source) => {
     const before = process.memoryUsage().heapUsed;

@@ -11,6 +11,7 @@ import {
   jsonOf,
   lengthOf,
   type Named,
+  replaceEach,
   TemplateFault,
   Tuple,
   textOf,
@@ -78,7 +79,7 @@ const percentEncoded = (value: Value): string => {
   // Half of a pair of UTF-16 units has no bytes.
   if (/\p{Cs}/u.test(text)) throw new TemplateFault('UnicodeEncodeError', 'surrogates not allowed');
   const numbered = (character: string): string => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
-  return encodeURIComponent(text).replace(/[!'()*]/g, numbered);
+  return replaceEach(encodeURIComponent(text), /[!'()*]/g, numbered);
 };
 
 /** Of a text, or `name=value&…` of a dict or of pairs. */
@@ -96,7 +97,7 @@ const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>',
 
 /** Numbered entities, and the named ones that escaping makes: HTML has two thousand more. */
 const unescapeHtml = (text: string): string =>
-  text.replace(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|(\w+));/gi, (whole, decimal, hex, name) => {
+  replaceEach(text, /&(?:#(\d{1,7})|#x([\da-f]{1,6})|(\w+));/gi, (whole, decimal, hex, name) => {
     if (name !== undefined) return Object.hasOwn(ENTITIES, name) ? (ENTITIES[name] as string) : whole;
     const code = decimal === undefined ? Number.parseInt(hex, 16) : Number(decimal);
     return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : '\ufffd';

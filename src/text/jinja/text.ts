@@ -6,6 +6,7 @@ import {
   lengthOf,
   Markup,
   type Named,
+  replaceEach,
   spend,
   TemplateFault,
   typeError,
@@ -120,13 +121,13 @@ export const findIn = (text: string, args: readonly Value[], method: 'indexOf' |
 
 export const capitalize = (text: string): string => {
   if (text === '') return '';
-  spend(text.length / 32);
+  spend(1 + text.length / 32);
   const first = String.fromCodePoint(text.codePointAt(0) as number);
   return first.toUpperCase() + text.slice(first.length).toLowerCase();
 };
 
 /** The method: a capital after everything that has no case. */
-export const titleCase = (text: string): string => text.replace(/\p{Cased}+/gu, (word) => capitalize(word));
+export const titleCase = (text: string): string => replaceEach(text, /\p{Cased}+/gu, capitalize);
 
 /** The filter: a capital after spaces, hyphens and opening brackets. */
 export const titleWords = (text: string): string =>
@@ -136,7 +137,7 @@ export const titleWords = (text: string): string =>
     .join('');
 
 export const swapCase = (text: string): string =>
-  text.replace(/\p{Lu}+|\p{Ll}+/gu, (letters) =>
+  replaceEach(text, /\p{Lu}+|\p{Ll}+/gu, (letters) =>
     /\p{Lu}/u.test(letters) ? letters.toLowerCase() : letters.toUpperCase(),
   );
 

@@ -152,6 +152,17 @@ export const spendText = (value: Value): void => {
   else if (value instanceof Markup) spend(value.text.length / 64);
 };
 
+/** The text with every match replaced: a call for each takes as long as some steps. */
+export const replaceEach = (
+  text: string,
+  pattern: RegExp,
+  by: (match: string, ...groups: string[]) => string,
+): string =>
+  text.replace(pattern, (match, ...groups) => {
+    spend(2);
+    return by(match, ...groups);
+  });
+
 /** To be called before a text or a list of this length is made. */
 export const checkLength = (length: number): void => {
   if (!(length <= LONGEST)) throw beyond(`it makes a value of more than ${LONGEST} characters`);
@@ -267,8 +278,7 @@ const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '
 const quoted = (text: string): string => {
   spendText(text);
   const quote = text.includes("'") && !text.includes('"') ? '"' : "'";
-  const inner = text.replace(/[\\\p{C}\p{Z}'"]/gu, (character) => {
-    if (character === ' ') return character;
+  const inner = replaceEach(text, /(?! )[\\\p{C}\p{Z}'"]/gu, (character) => {
     if (character === '"' || character === "'") return character === quote ? `\\${quote}` : character;
     const code = character.codePointAt(0) as number;
     const hex = code.toString(16);
@@ -326,7 +336,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 export const escapeMarkup = (value: Value): Markup =>
   value instanceof Markup
     ? value
-    : new Markup(textOf(value).replace(/[&<>"']/g, (character) => ENTITIES[character] as string));
+    : new Markup(replaceEach(textOf(value), /[&<>"']/g, (character) => ENTITIES[character] as string));
 
 export const joinMarkup = (a: Value, b: Value): Markup => {
   const text = escapeMarkup(a).text + escapeMarkup(b).text;
@@ -404,13 +414,13 @@ export interface JsonStyle {
 
 /** Python's json.dumps. */
 export const jsonOf = (value: Value, style: JsonStyle, depth = 0): string => {
-  spend(1 + ((style.indent?.length ?? 0) * (depth + 1)) / 16);
+  spend(1);
   if (value instanceof Markup) return jsonOf(value.text, style, depth);
   const text = (own: string): string => {
     spendText(own);
     const written = JSON.stringify(own);
     const numbered = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
-    return style.ascii ? written.replace(/[\u007f-\uffff]/g, numbered) : written;
+    return style.ascii ? replaceEach(written, /[\u007f-\uffff]/g, numbered) : written;
   };
   if (typeof value === 'string') return text(value);
   if (value === null) return 'null';
@@ -419,9 +429,11 @@ export const jsonOf = (value: Value, style: JsonStyle, depth = 0): string => {
   const [between, after] = style.separators;
   const wrap = (open: string, parts: readonly string[], close: string): string => {
     if (parts.length === 0) return open + close;
-    if (style.indent === null) return open + parts.join(between) + close;
-    const line = `\n${style.indent.repeat(depth)}`;
-    return `${open}${line}${style.indent}${parts.join(`${between}${line}${style.indent}`)}${line}${close}`;
+    const line = style.indent === null ? '' : `\n${style.indent.repeat(depth)}`;
+    const inner = line + (style.indent ?? '');
+    const gap = between + inner;
+    checkLength(parts.reduce((length, part) => length + part.length, parts.length * gap.length));
+    return `${open}${inner}${parts.join(gap)}${line}${close}`;
   };
   if (isList(value) || value instanceof Tuple)
     return wrap(
