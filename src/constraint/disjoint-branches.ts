@@ -1,73 +1,120 @@
 // Whether two branches of `oneOf` have no value in common.
 import { isObject } from '../base/is-object.ts';
-import { impliedTypes, isOf, type Node, refused, TYPES, type Type } from './schema-keywords.ts';
+import { asNode, impliedTypes, isOf, type Node, refused, TYPES, type Type } from './schema-keywords.ts';
 
 /** Objects with the same properties are equal, in any order. */
 const inOrder = (_: string, value: unknown): unknown =>
   isObject(value) ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))) : value;
 
-/** What a branch of oneOf says at once about its values: their types, or the values themselves. */
-const kinds = (
-  node: unknown,
-): { readonly types: readonly Type[] | null; readonly values: readonly string[] | null } => {
+/** What a schema says at once about its values: their types, or the values themselves. */
+interface Kinds {
+  readonly types: readonly Type[] | null;
+  readonly values: ReadonlySet<string> | null;
+}
+
+const kinds = (node: unknown): Kinds => {
   if (!isObject(node)) return { types: null, values: null };
   const values = 'const' in node ? [node.const] : Array.isArray(node.enum) ? node.enum : null;
   if (values)
     return {
       types: TYPES.filter((type) => values.some((value) => isOf(value, type))),
-      values: values.map((value) => JSON.stringify(value, inOrder)),
+      values: new Set(values.map((value) => JSON.stringify(value, inOrder))),
     };
   const types = [node.type].flat().filter((type) => TYPES.includes(type as Type)) as Type[];
   return { types: types.length > 0 ? types : null, values: null };
 };
 
+/** A branch of oneOf, read once: each is compared with all others. */
+interface Branch extends Kinds {
+  /** Types of the values that are written for it. */
+  readonly written: readonly Type[];
+  /** Values of the properties that it requires, by name. */
+  readonly constants: ReadonlyMap<string, ReadonlySet<string>>;
+  /** All properties that its objects are written with; null where they cannot be told. */
+  readonly names: ReadonlySet<unknown> | null;
+  /** Properties without which no value is valid; null where there may be others. */
+  readonly needs: readonly unknown[] | null;
+}
+
+const branchOf = (node: unknown): Branch => {
+  const { properties, required } = asNode(node);
+  const listed = isObject(properties) && Array.isArray(required) ? Object.entries(properties) : [];
+  const constants = listed.flatMap(([name, own]) => {
+    const { values } = kinds(own);
+    return values && (required as readonly unknown[]).includes(name) ? [[name, values] as const] : [];
+  });
+  const own = kinds(node);
+  const implied = isObject(node) && !('allOf' in node) ? impliedTypes(Object.keys(node)) : null;
+  const isPlain = isObject(node) && isPlainObject(node);
+  return {
+    ...own,
+    written: own.types ?? implied ?? TYPES,
+    constants: new Map(constants),
+    names: isPlain ? namesOf(node) : null,
+    needs: isPlain && Array.isArray(required) ? required : null,
+  };
+};
+
+/** Its values are objects, by its own keywords alone. */
+const isPlainObject = (node: Node): boolean =>
+  !('$ref' in node || 'anyOf' in node || 'oneOf' in node) && [node.type ?? 'object'].flat().join() === 'object';
+
+const namesOf = (node: Node): ReadonlySet<unknown> | null => {
+  if (Object.keys(node).some((name) => /^(depend|allOf|patternProperties|propertyNames)/.test(name))) return null;
+  const { properties = {}, required = [], additionalProperties } = node;
+  if (!isObject(properties) || !Array.isArray(required)) return null;
+  const names = new Set<unknown>([...Object.keys(properties), ...required]);
+  return names.size === 0 && additionalProperties !== false ? null : names;
+};
+
 /** oneOf is compiled as anyOf, which is the same only where no value is of two branches. */
-export const checkDisjoint = (branches: readonly unknown[], path: string): void => {
-  for (const [i, a] of branches.entries())
-    for (const b of branches.slice(i + 1))
-      if (!disjoint(a, b))
-        throw refused(
-          path,
-          'a value may be valid under two branches of oneOf',
-          'Write anyOf, or give branches that differ by type or by a constant property.',
-        );
+export const checkDisjoint = (nodes: readonly unknown[], path: string): void => {
+  const branches = nodes.map(branchOf);
+  if (!areDisjoint(branches))
+    throw refused(
+      path,
+      'a value may be valid under two branches of oneOf',
+      'Write anyOf, or give branches that differ by type or by a constant property.',
+    );
+};
+
+/** Most branches are told apart at once, by their values or by those of one property. Others are compared in pairs. */
+const areDisjoint = (branches: readonly Branch[]): boolean => {
+  if (areApart(branches.map(({ values }) => values))) return true;
+  const [first] = branches;
+  if (first && branches.every(({ written }) => written.join() === 'object'))
+    for (const name of first.constants.keys())
+      if (areApart(branches.map(({ constants }) => constants.get(name)))) return true;
+  return branches.every((a, i) => branches.slice(i + 1).every((b) => disjoint(a, b)));
+};
+
+const areApart = (sets: readonly (ReadonlySet<string> | null | undefined)[]): boolean => {
+  const all = new Set<string>();
+  for (const set of sets) {
+    const before = all.size;
+    for (const value of set ?? []) all.add(value);
+    if (!set || all.size < before + set.size) return false;
+  }
+  return true;
 };
 
 /** No object that is written for `a` is valid under `b`, which requires a property that is not written. */
-const lacks = (a: unknown, b: unknown): boolean => {
-  if (!isObject(a) || !isObject(b) || [a, b].some((node) => '$ref' in node || 'anyOf' in node || 'oneOf' in node))
-    return false;
-  if ([a, b].some((node) => [node.type ?? 'object'].flat().join() !== 'object')) return false;
-  if (Object.keys(a).some((name) => /^(depend|allOf|patternProperties|propertyNames)/.test(name))) return false;
-  const [properties, required] = [a.properties ?? {}, a.required ?? []];
-  if (!isObject(properties) || !Array.isArray(required) || !Array.isArray(b.required)) return false;
-  const written = new Set<unknown>([...Object.keys(properties), ...required]);
-  if (written.size === 0 && a.additionalProperties !== false) return false;
-  return b.required.some((name) => !written.has(name));
-};
+const lacks = ({ names }: Branch, { needs }: Branch): boolean =>
+  names !== null && (needs ?? []).some((name) => !names.has(name));
 
 /** Types of values that are written for `a` and may be valid under `b`. */
-const sharedTypes = (a: unknown, b: unknown): readonly Type[] => {
-  const valid = kinds(b).types ?? TYPES;
-  const implied = isObject(a) && !('allOf' in a) ? impliedTypes(Object.keys(a)) : null;
-  const written = kinds(a).types ?? implied ?? TYPES;
+const sharedTypes = (a: Branch, b: Branch): readonly Type[] => {
+  const valid = b.types ?? TYPES;
   const isNumeric = (type: Type): boolean => type === 'number' || type === 'integer';
-  return written.filter((x) => valid.some((y) => x === y || (isNumeric(x) && isNumeric(y))));
+  return a.written.filter((x) => valid.some((y) => x === y || (isNumeric(x) && isNumeric(y))));
 };
 
-const disjoint = (a: unknown, b: unknown): boolean => {
-  const [first, second] = [kinds(a), kinds(b)];
-  if (first.values && second.values) return !first.values.some((value) => second.values?.includes(value));
+const disjoint = (a: Branch, b: Branch): boolean => {
+  if (a.values && b.values) return areApart([a.values, b.values]);
   const shared = [...sharedTypes(a, b), ...sharedTypes(b, a)];
   if (shared.length === 0) return true;
-  if (lacks(a, b) && lacks(b, a)) return true;
+  const differs = [...a.constants].some(([name, own]) => areApart([own, b.constants.get(name)]));
   // Properties tell objects apart, but no values of other types.
-  if (shared.some((type) => type !== 'object')) return false;
-  if (!isObject(a) || !isObject(b) || !isObject(a.properties) || !isObject(b.properties)) return false;
-  const [mine, others] = [a.properties, b.properties];
-  const required = (node: Node, name: string): boolean => Array.isArray(node.required) && node.required.includes(name);
-  return Object.keys(mine).some((name) => {
-    const [x, y] = [kinds(mine[name]).values, kinds(others[name]).values];
-    return x && y && required(a, name) && required(b, name) && !x.some((value) => y.includes(value));
-  });
+  if (differs && shared.every((type) => type === 'object')) return true;
+  return lacks(a, b) && lacks(b, a);
 };
