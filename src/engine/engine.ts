@@ -3,8 +3,9 @@
 // same interface (worker/client.ts).
 
 import { checkSignal } from '../base/check-signal.ts';
-import { checkAborted, OutriderError, toFault } from '../base/errors.ts';
+import { checkAborted, OutriderError, toFault, unlessAborted } from '../base/errors.ts';
 import { ConstraintCompiler } from '../constraint/compile.ts';
+import { loadXGrammar } from '../constraint/xgrammar.ts';
 import { constrainedCursor } from '../decode/core/constrained-cursor.ts';
 import { draftSampling } from '../decode/core/draft-sampling.ts';
 import { missingRoles } from '../decode/core/missing-roles.ts';
@@ -301,6 +302,7 @@ class LocalEngine implements Engine {
     const { escalates, threshold } = system;
     const rule = escalates && threshold ? { escalates, threshold } : null;
     const began = clock();
+    if (job.constraint && !(await arrives(loadXGrammar(), signal))) return;
     using constrained = await ConstrainedRun.open(job, this.#constraints); // a refused one has no event before
     const compiled = clock() - began;
     yield {
@@ -502,6 +504,17 @@ class LocalEngine implements Engine {
     };
   }
 }
+
+/** False: the signal came first, and the work goes on by itself. */
+const arrives = async (work: Promise<unknown>, signal: AbortSignal): Promise<boolean> => {
+  try {
+    await unlessAborted(work, signal);
+    return true;
+  } catch (error) {
+    if (signal.aborted) return false;
+    throw error;
+  }
+};
 
 const describeModel = ({ name, model, ...loaded }: LoadedModel | LoadedDrafter | LoadedJudge): ModelInfo => {
   const { family, context, bytes } = model;
