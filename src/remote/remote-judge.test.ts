@@ -65,6 +65,8 @@ describe('what it says', () => {
     ['a value, flat', pooled(0.3), 0.3],
     ['rows of steps, of which the last counts', pooled([0.9, 0.1], [0.8, 0.2], [0.25, 0.75]), 0.75],
     ['classes of the whole text, flat and ordered', pooled(0.2, 0.3, 0.5), 0.65],
+    ['classes that add up to more than 1, as rounded ones may', pooled([0, 1e-9, 1]), 1],
+    ['the same in bfloat16', pooled([0, 0.00390625, 1]), 1],
   ])('%s', async (_, answer, score) => {
     server.answer = () => answer;
     expect((await ask())[0]).toBeCloseTo(score, 6);
@@ -74,7 +76,10 @@ describe('what it says', () => {
     server.answer = () => pooled([-2]);
     const [reward] = await ask({ by: 'pooling', values: 'logits' });
     expect(reward).toBeCloseTo(1 / (1 + Math.E ** 2), 6);
-    await expect(ask()).rejects.toMatchObject({ code: 'bad-request', hint: expect.stringContaining('logits') });
+    for (const value of [-2, 1.01]) {
+      server.answer = () => pooled([value]);
+      await expect(ask()).rejects.toMatchObject({ code: 'bad-request', hint: expect.stringContaining('logits') });
+    }
   });
 
   it.each([
@@ -160,6 +165,13 @@ describe('when it fails', () => {
     abort.abort();
     await expect(asked).rejects.toMatchObject({ code: 'aborted' });
     await expect.poll(() => server.asked[1]?.cancelled).toBe(true);
+  });
+
+  it('asks about no other candidate once one has failed', async () => {
+    server.answer = () => (server.asked.length === 3 ? 404 : null);
+    const cursor = await judge(undefined, 'reward', 600_000).open();
+    await expect(cursor.score([0, 1], [], [[4], [5], [6]])).rejects.toThrow('404');
+    await expect.poll(() => server.asked.map(({ cancelled }) => cancelled)).toEqual([true, true, false]);
   });
 
   it.each([

@@ -17,6 +17,8 @@ import type { RemoteJudge } from './server.ts';
 const ALTERNATIVES = 5;
 /** Of characters: a row of classes for every token of a long context has fewer. */
 const LONGEST_ANSWER = 2 ** 22;
+/** Probabilities of classes add up to so much more than 1 at most, where a server rounds each to bfloat16. */
+const ROUNDING = 2 ** -8;
 
 type Reader = Pick<LoadedModel, 'name' | 'tokenizer'> & { readonly model: Pick<LoadedModel['model'], 'context'> };
 
@@ -131,7 +133,7 @@ export const openRemoteJudge = (
     });
     const score = way.scoreIn(answer);
     if (score === null) throw failed(address, `no score is in the answer: ${quoted(answer, key)}`);
-    if (score >= 0 && score <= 1) return score;
+    if (score >= 0 && score <= 1 + ROUNDING) return Math.min(score, 1);
     const hint = 'Where the server gives numbers before the sigmoid or softmax, say so: `values: "logits"`.';
     throw refuse(`${address.href}: a score of ${score} is no probability`, hint);
   };
@@ -156,7 +158,13 @@ export const openRemoteJudge = (
         async score(problem, steps, candidates, signal = new AbortController().signal) {
           const kept = steps.map(({ tokens, by }) => written(tokens, by));
           const text = [`${(question ?? tokenizer.decode(problem)).trim()}\n`, ...kept].join('');
-          return Promise.all(candidates.map((tokens) => ask(text + written(tokens, 'draft'), signal)));
+          const over = new AbortController();
+          const either = AbortSignal.any([signal, over.signal]);
+          try {
+            return await Promise.all(candidates.map((tokens) => ask(text + written(tokens, 'draft'), either)));
+          } finally {
+            over.abort(); // where one failed, no other is asked any longer
+          }
         },
         [Symbol.dispose]() {},
       };
