@@ -155,6 +155,20 @@ describe('another try', () => {
     expect(await complete({ maxTokens: 6 })).toMatchObject({ text: '6 and 7 are 13', finish: 'length' });
   });
 
+  it('draws the rest of a stream with numbers of its own', async () => {
+    server.behave({ says, dropAfter: 3 });
+    await complete({ sampling: { ...greedy, temperature: 1, seed: 2 ** 32 - 1 } });
+    const seeds = server.asked.map(({ body }) => body.seed);
+    expect(seeds[0]).toBe(2 ** 31 - 1);
+    expect(new Set(seeds).size).toBe(3);
+  });
+
+  it('has the seed of the first where nothing had come', async () => {
+    server.behave({ says, refusals: [{ status: 503 }] });
+    await complete({ sampling: { ...greedy, temperature: 1, seed: 5 } });
+    expect(server.asked.map(({ body }) => body.seed)).toEqual([5, 5]);
+  });
+
   it('comes after 429, 500 and 503, and after as long as the server asks for', async () => {
     server.behave({
       says,

@@ -73,7 +73,9 @@ export class CompletionsServer {
       const left = maxTokens - pieces; // a piece is a token, or a few that make a character
       if (left <= 0) return ended('length', matcher.end());
       onTry?.();
-      const wanted = { max_tokens: left, ...samplingFields(sampling), ...(this.#tells && { stop: [delimiter] }) };
+      // With the same seed the server would draw the rest of the text with the numbers of its beginning.
+      const drawn = samplingFields({ ...sampling, seed: sampling.seed + pieces });
+      const wanted = { max_tokens: left, ...drawn, ...(this.#tells && { stop: [delimiter] }) };
       for await (const piece of this.#stream({ prompt: prompt + arrived, ...wanted }, signal)) {
         if (piece.text !== '') {
           // A server that goes on past what was asked for is not read any further: leaving the loop cancels the
