@@ -84,6 +84,16 @@ describe('a trace as text', () => {
     expect(readTraceText(`${lines(run)}\n{"at": 1`)).toMatchObject({ line: 2, problem: 'it is not JSON: {"at": 1' });
   });
 
+  it.each([
+    ['a number', '2', 'version 2'],
+    ['a text', '"one"', 'version "one"'],
+    ['nothing', 'null', 'this version'],
+    ['lists without end', `${'['.repeat(2e5)}${']'.repeat(2e5)}`, 'this version'],
+  ])('is refused in a version that is not known: %s', (_, version, named) => {
+    const problem = `${named} of trace files is not known here`;
+    expect(readTraceText(`{"outrider":"trace","version":${version}}\n${lines(run)}`)).toEqual({ line: 1, problem });
+  });
+
   it('lets events pass that a newer version may have', () => {
     expect(readTraceText(lines(run, { at: 1, type: 'weather', sky: 'blue' }, done))).toHaveProperty('events');
   });

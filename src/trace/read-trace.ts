@@ -33,6 +33,12 @@ const parse = (line: string): unknown => {
   }
 };
 
+/** JSON is read to any depth, and written only so deep: nothing but a number or a text is repeated. */
+const named = (version: unknown): string =>
+  typeof version === 'number' || typeof version === 'string'
+    ? `version ${JSON.stringify(version).slice(0, 40)}`
+    : 'this version';
+
 /** A trace, or what is wrong with it. Linear in the text, and never an exception. */
 export const readTraceText = (text: string): TraceText | TraceProblem => {
   if (text.length > MOST_TEXT) return { line: 1, problem: `it has more than ${MOST_TEXT} characters` };
@@ -48,8 +54,7 @@ export const readTraceText = (text: string): TraceText | TraceProblem => {
     if (value === undefined) return { line, problem: `it is not JSON: ${each.trim().slice(0, 40)}` };
     const run = runs.at(-1) as TraceEvent[];
     if (runs.length === 1 && run.length === 0 && !header && isHeader(value)) {
-      if (value.version !== 1)
-        return { line, problem: `version ${JSON.stringify(value.version)} of trace files is not known here` };
+      if (value.version !== 1) return { line, problem: `${named(value.version)} of trace files is not known here` };
       header = value;
       continue;
     }
