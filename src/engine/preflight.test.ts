@@ -1,4 +1,5 @@
 // Estimates against what a load then takes, and models too large for any machine of which only the headers exist.
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Gpu } from '../gpu/device.ts';
@@ -89,6 +90,26 @@ test('the estimate is what a load then takes, for every kind of model', async ()
   }
   expect(device).toBe(parts.reduce((sum, { weights, cache, scratch }) => sum + weights + cache + scratch, 0));
   expect(download).toBeGreaterThan(1e6);
+});
+
+test('a network that runs in the host’s memory is downloaded too, and takes nothing of the device', async () => {
+  const sized = (name: string, size: number): Source => ({
+    kind: 'bytes',
+    files: new Map([
+      ['config.json', new Uint8Array(10)],
+      [name, new Uint8Array(size)],
+    ]),
+  });
+  const sources = {
+    policy: await bundled('blockpilot'),
+    sentences: sized('onnx/model.onnx', 1000),
+    prm: sized('model.onnx', 2000),
+  };
+  const { parts, download, device } = await engine.preflight(sources);
+  const { size } = statSync(join(import.meta.dirname, '../../public/models/blockpilot/policy.onnx'));
+  expect(parts.map((part) => part.download)).toEqual([size, 1000, 2000]);
+  expect({ download, device }).toEqual({ download: size + 3000, device: 0 });
+  await expect(engine.preflight({ policy: sized('model.onnx', 9) })).rejects.toMatchObject({ code: 'bad-checkpoint' });
 });
 
 test('a drafter in its target’s files adds its own memory, and nothing to download', async () => {

@@ -7,7 +7,9 @@ import { checkAborted, type OutriderError } from '../base/errors.ts';
 import { bad } from '../base/refuse.ts';
 import type { ModelRole } from '../decode/core/system.ts';
 import type { Gpu } from '../gpu/device.ts';
-import { isOnnx } from '../judge/onnx-judge.ts';
+import { openPolicyNetwork } from '../judge/block-policy.ts';
+import { isOnnx, openJudgeNetwork } from '../judge/onnx-judge.ts';
+import { openSentenceNetwork } from '../judge/sentences.ts';
 import type { Architecture } from '../model/architecture.ts';
 import { largestBuffer } from '../model/cache/kv-cache.ts';
 import { isScored, readsDraftStates } from '../model/families/families.ts';
@@ -16,7 +18,8 @@ import type { CachePrecision } from '../model/interface.ts';
 import { checkedDrafter, checkedModel, checkedScored, checkedStateJudge } from '../model/load/checked-architecture.ts';
 import { attentionEstimate, cacheEstimate, spareRows, weightBytes } from '../model/load/estimate.ts';
 import type { Checkpoint } from '../weights/checkpoint.ts';
-import { probed } from '../weights/files/probed.ts';
+import type { ByteSource } from '../weights/files/byte-source.ts';
+import { type ProbedFiles, probed } from '../weights/files/probed.ts';
 import { fileSet, openCheckpoint } from '../weights/open.ts';
 import type { Precision } from '../weights/quantize/quantize.ts';
 import { inRange } from './in-range.ts';
@@ -111,8 +114,16 @@ const nothing = (role: ModelRole, name: string): PreflightPart => ({
   scratch: 0,
 });
 
-/** Small networks that run in the host's memory. */
-const ON_HOST: readonly string[] = ['policy', 'sentences'];
+/** The file of a network that runs in the host's memory; null where the model goes to the device. */
+const hostNetwork = async (
+  role: ModelRole,
+  files: ProbedFiles,
+  signal: AbortSignal | undefined,
+): Promise<ByteSource | null> => {
+  if (role === 'policy') return openPolicyNetwork(files, signal);
+  if (role === 'sentences') return openSentenceNetwork(files, signal);
+  return JUDGES.includes(role) && (await isOnnx(files, signal)) ? openJudgeNetwork(files, signal) : null;
+};
 
 /** On another machine. */
 const isFar = (given: ModelSources[ModelRole]): boolean =>
@@ -246,8 +257,9 @@ export const preflight = async (
     const how = { signal, ...(from.kind === 'url' && { store: await registry.openStore() }) };
     await loading(from, how, async () => {
       using files = probed(fileSet(from, how));
-      if (ON_HOST.includes(role) || (JUDGES.includes(role) && (await isOnnx(files, signal)))) {
-        parts.push(nothing(role, files.name));
+      using network = await hostNetwork(role, files, signal);
+      if (network) {
+        parts.push({ ...nothing(role, files.name), download: network.size });
         return;
       }
       using checkpoint = await openCheckpoint({ kind: 'folder', files }, { signal });

@@ -2,7 +2,7 @@
 // predicts, for each block size, how many tokens a round would commit. It is a folder of config.json and policy.onnx.
 import { bad } from '../base/refuse.ts';
 import type { BlockPolicy } from '../decode/core/system.ts';
-import { type FileSet, readBytes, readJson } from '../weights/files/byte-source.ts';
+import { type ByteSource, type FileSet, readBytes, readJson } from '../weights/files/byte-source.ts';
 import { type OnnxNetwork, openOnnx } from './onnx.ts';
 
 /** What becomes of the logits first. `raw` is the paper's. */
@@ -48,12 +48,22 @@ const PREPARE: Readonly<Record<Input, (logits: Float32Array) => Float32Array>> =
   },
 };
 
+const NETWORK = 'policy.onnx';
+const incomplete = ({ name }: FileSet) => bad(`${name}: a policy is config.json and ${NETWORK}`);
+
+/** The file of the network. */
+export const openPolicyNetwork = async (files: FileSet, signal: AbortSignal | undefined): Promise<ByteSource> => {
+  const file = await files.open(NETWORK, { signal });
+  if (!file) throw incomplete(files);
+  return file;
+};
+
 export const openBlockPolicy = async (files: FileSet, signal?: AbortSignal): Promise<BlockPolicy> => {
   const json = await readJson(files, 'config.json', { signal });
-  using file = await files.open('policy.onnx', { signal });
-  if (!json || !file) throw bad(`${files.name}: a policy is config.json and policy.onnx`);
+  if (!json) throw incomplete(files);
   const { vocabulary, blockSizes, input } = readConfig(json);
-  const network: OnnxNetwork = await openOnnx('policy.onnx', await readBytes(file, 0, file.size, signal), {
+  using file = await openPolicyNetwork(files, signal);
+  const network: OnnxNetwork = await openOnnx(NETWORK, await readBytes(file, 0, file.size, signal), {
     input: { name: 'features', width: vocabulary },
     output: { name: 'tau', width: blockSizes.length },
   });

@@ -4,7 +4,7 @@
 import { bad, refuse } from '../base/refuse.ts';
 import type { LoadSourceOptions } from '../engine/load/loaded-models.ts';
 import { loadTokenizer, type Tokenizer } from '../text/tokenizer.ts';
-import { type FileSet, readBytes, readJson } from '../weights/files/byte-source.ts';
+import { type ByteSource, type FileSet, readBytes, readJson } from '../weights/files/byte-source.ts';
 import type { ProbedFiles } from '../weights/files/probed.ts';
 import { readTokenizer } from '../weights/open.ts';
 import { layoutOf } from './input-layout.ts';
@@ -22,13 +22,19 @@ export const isOnnx = async (files: ProbedFiles, signal: AbortSignal | undefined
   return files.has(NETWORK, signal);
 };
 
+/** The file of the network. */
+export const openJudgeNetwork = async (files: FileSet, signal: AbortSignal | undefined): Promise<ByteSource> => {
+  const path = files.entry ?? NETWORK;
+  const file = await files.open(path, { signal });
+  if (!file) throw bad(`${files.name}: ${path} is missing`);
+  return file;
+};
+
 /** As many bytes as the file has, and the network that they are. */
 export const readNetwork = async (files: FileSet, { signal, onnx }: Pick<LoadSourceOptions, 'signal' | 'onnx'>) => {
-  const path = files.entry ?? NETWORK;
-  using file = await files.open(path, { signal });
-  if (!file) throw bad(`${files.name}: ${path} is missing`);
+  using file = await openJudgeNetwork(files, signal);
   const bytes = await readBytes(file, 0, file.size, signal);
-  return { bytes: file.size, network: await openTextOnnx(path, bytes, onnx) };
+  return { bytes: file.size, network: await openTextOnnx(files.entry ?? NETWORK, bytes, onnx) };
 };
 
 /** Reads all of a text again, from its first token. */

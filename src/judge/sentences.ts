@@ -12,7 +12,8 @@ import { openTextOnnx } from './onnx.ts';
 /** Where exporters put the network, the smallest first. */
 const NETWORKS = ['onnx/model_quantized.onnx', 'model_quantized.onnx', 'onnx/model.onnx', 'model.onnx'];
 
-const openNetwork = async (files: FileSet, signal: AbortSignal | undefined): Promise<ByteSource> => {
+/** The file of the network. */
+export const openSentenceNetwork = async (files: FileSet, signal: AbortSignal | undefined): Promise<ByteSource> => {
   for (const name of NETWORKS) {
     const file = await files.open(name, { signal, optional: true });
     if (file) return file;
@@ -38,7 +39,7 @@ export const openSentences = async (
   const { openEncoder } = await import('../text/library.ts');
   const encoder = build('tokenizer.json', () => openEncoder(words.tokenizer, words.config));
   const longest = Number.isInteger(words.config.model_max_length) ? (words.config.model_max_length as number) : 512;
-  using file = await openNetwork(files, signal);
+  using file = await openSentenceNetwork(files, signal);
   const network = await openTextOnnx(file.name, await readBytes(file, 0, file.size, signal), onnx);
   const model: SentenceEncoder = {
     bytes: file.size,
