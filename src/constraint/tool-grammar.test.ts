@@ -66,6 +66,8 @@ const FUNCTIONS: readonly ToolFunction[] = [
   },
   { name: 'none' },
   { name: 'any', parameters: { type: 'object' } },
+  { name: 'texts', parameters: { type: 'object', additionalProperties: { type: 'string' } } },
+  { name: 'counts', parameters: { type: 'object', additionalProperties: { type: 'integer' } } },
 ];
 
 const strict = (functions: readonly ToolFunction[]) => functions.map((own) => ({ ...own, strict: true }));
@@ -269,6 +271,35 @@ describe('arguments of LFM2', () => {
       choice: 'required',
     });
     expect(accepts(matcher, `<|tool_call_start|>[${call}]<|tool_call_end|>`)).toBe(allowed);
+  });
+});
+
+describe('functions that list no arguments at their root', () => {
+  const TEXT = { type: 'string' };
+  const INTEGER = { type: 'integer' };
+  it.each([
+    ['any object', { type: 'object' }, { city: '"Rome"', 'user-id': '[1]' }, true],
+    ['any object of integers', { additionalProperties: INTEGER }, { a: '1', b: '2' }, true],
+    ['any object of integers', { additionalProperties: INTEGER }, { a: '"1"' }, false],
+    ['names by a pattern', { patternProperties: { '^x': TEXT }, additionalProperties: false }, { x1: '"a"' }, true],
+    ['no object', { additionalProperties: false }, { a: '1' }, false],
+    ['a reference', { $ref: '#/$defs/a', $defs: { a: object({ a: INTEGER }, ['a']) } }, { a: '1' }, true],
+    ['a reference', { $ref: '#/$defs/a', $defs: { a: object({ a: INTEGER }, ['a']) } }, {}, false],
+    ['allOf', { allOf: [object({ a: INTEGER }), object({ b: INTEGER }, ['b'])] }, { a: '1', b: '2' }, true],
+    ['allOf', { allOf: [object({ a: INTEGER }), object({ b: INTEGER }, ['b'])] }, { a: '1' }, false],
+    ['anyOf', { anyOf: [object({ a: INTEGER })] }, { a: '1' }, true],
+  ] as const)('%s: %j with %j: %s', async (_, parameters, own, allowed) => {
+    const tools: Tools = { functions: [{ name: 'f', parameters }], choice: 'required' };
+    const python = Object.entries(own).map(([key, value]) => `${key}=${value}`);
+    for (const [id, answer] of [
+      ['qwen3-coder', xml('f', own)],
+      ['lfm2', `<|tool_call_start|>[f(${python.join(', ')})]<|tool_call_end|>`],
+    ] as const) {
+      using matcher = await open(id, tools);
+      expect(accepts(matcher, answer), id).toBe(allowed);
+      const said = Object.fromEntries(Object.entries(own).map(([key, value]) => [key, JSON.parse(value)]));
+      if (allowed) expect(read(id, tools.functions, answer).calls.map(({ args }) => JSON.parse(args))).toEqual([said]);
+    }
   });
 });
 

@@ -47,6 +47,23 @@ const functions: readonly ToolFunction[] = [
     },
   },
   { name: 'html', parameters: typed({ markup: 'string' }) },
+  {
+    name: 'send',
+    parameters: {
+      type: 'object',
+      properties: {
+        zip: { $ref: '#/$defs/Zip' },
+        described: { allOf: [{ $ref: '#/$defs/Zip' }], description: 'Where to' },
+        either: { anyOf: [{ $ref: '#/$defs/Zip' }, { $ref: '#/properties/either' }] },
+        grade: { enum: ['1', '2'] },
+        level: { enum: [1, '2'] },
+        fixed: { const: 'True' },
+      },
+      $defs: { Zip: { type: 'string' } },
+    },
+  },
+  { name: 'tag', parameters: { type: 'object', additionalProperties: { type: 'string' } } },
+  { name: 'referred', parameters: { $ref: '#/$defs/a', $defs: { a: { allOf: [typed({ zip: 'string' })] } } } },
 ];
 
 interface Answer {
@@ -157,8 +174,8 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       [call('{"key": "constructor"}', 'look')],
     ],
     [
-      '<tool_call>\n<function=set_unit>\n<parameter=unit>\nTrue\n</parameter>\n</function>\n</tool_call>',
-      [call('{"unit": true}', 'set_unit')],
+      '<tool_call>\n<function=look>\n<parameter=key>\nTrue\n</parameter>\n</function>\n</tool_call>',
+      [call('{"key": true}', 'look')],
     ],
     // A parameter that is not closed.
     [
@@ -167,6 +184,9 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       [...ONE, call('{"code": "2"}', 'python')],
       'Done.',
     ],
+    // A function that is not closed, and one that is cut.
+    ['<tool_call>\n<function=special_function>\n<parameter=arg1>\n1\n</parameter>\n</tool_call>Done.', ONE, 'Done.'],
+    ['<tool_call>\n<function=special_function>\n<parameter=arg1>\n1\n</parameter>\n', [call('{"arg1": 1')]],
     // A mark inside JSON, which ends no parameter, and after JSON that is none, where it does.
     [
       '<tool_call><function=todo_list><parameter=todos>["</parameter>", 1]</parameter></function></tool_call>',
@@ -187,6 +207,25 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       '<tool_call>\n<function=zip>\n<parameter=flag>\nNone\n</parameter>\n</function>\n</tool_call>',
       [call('{"flag": "None"}', 'zip')],
     ],
+    // The type is that of what the schema refers to, or of its values.
+    ...(
+      [
+        ['send', 'zip', '90210', '"90210"'],
+        ['send', 'zip', '"90210"', '"90210"'],
+        ['send', 'described', '90210', '"90210"'],
+        ['send', 'either', '90210', '"90210"'],
+        ['send', 'grade', '1', '"1"'],
+        ['send', 'level', '1', '1'],
+        ['send', 'fixed', 'True', '"True"'],
+        ['tag', 'any', '90210', '"90210"'],
+        ['referred', 'zip', '90210', '"90210"'],
+      ] as const
+    ).map(
+      ([name, key, written, read]): Case => [
+        `<tool_call>\n<function=${name}>\n<parameter=${key}>\n${written}\n</parameter>\n</function>\n</tool_call>`,
+        [call(`{"${key}": ${read}}`, name)],
+      ],
+    ),
   ],
   lfm2: [
     ['<|tool_call_start|>[special_function(arg1=1)]<|tool_call_end|>', ONE],
