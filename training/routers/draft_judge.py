@@ -53,7 +53,8 @@ update ({tokens:.0f} million tokens). Held out by a hash of family, operations a
 training.
 
 ## Results
-`docs/routers.md`, and `training/routers/README.md`.
+AUC for "the target's step is better", the draft's greedy steps of 600 fresh problems: .988; of 500 harder ones, which it
+was not trained on: .917. In the engine, `rsd` at δ = 0.9: `docs/routers.md`.
 
 ## Files
 `model.safetensors` sha256 `{sha}`. Licence: MIT.
