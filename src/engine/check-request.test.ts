@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkRequest } from './check-request.ts';
+import { checkRequest, takeRequest } from './check-request.ts';
 
 const prompt = { tokens: [1, 2] };
 
@@ -89,5 +89,17 @@ describe('a request of any shape', () => {
         ],
       },
     });
+  });
+
+  it('is taken as a copy, and refused where it cannot be copied', () => {
+    const tokens = [1, 2];
+    const stop = ['x'];
+    const taken = takeRequest({ prompt: { tokens }, stop });
+    tokens.push(3);
+    stop.push('y');
+    expect(taken).toEqual({ prompt: { tokens: [1, 2] }, stop: ['x'] });
+    const messages = new Proxy([{ role: 'user', content: 'a' }], {});
+    expect(() => takeRequest({ prompt: { messages } })).toThrow(expect.objectContaining({ code: 'bad-request' }));
+    expect(() => takeRequest({ prompt: {} as never })).toThrow('0 of them are given');
   });
 });

@@ -178,3 +178,17 @@ export const checkRequest = (request: unknown): void => {
   if (isObject(request.tools)) checkTools(request.tools);
   if (isObject(request.reasoning)) checkFields('reasoning', request.reasoning, { enabled: flag, budget: count });
 };
+
+/** The request, checked and copied: the caller may change its own while the run goes on. Throws `bad-request`. */
+export const takeRequest = (request: RunRequest): RunRequest => {
+  checkRequest(request);
+  try {
+    return structuredClone(request);
+  } catch (cause) {
+    throw refuse(
+      `the request cannot be copied: ${(cause as Error).message}`,
+      "Give plain data: neither functions nor the proxies of a page's framework.",
+      { cause },
+    );
+  }
+};

@@ -152,6 +152,25 @@ describe('with the draft as the target', () => {
     await engine.close();
   });
 
+  it('the answer goes on from the conversation that it began with, whatever the page adds to its own', async () => {
+    const engine = createEngine({ gpu: open });
+    await engine.load(sources);
+    const whole = committedTokens(await ask(engine));
+    const messages = [...prompt.messages];
+    const add = (): void => void messages.push({ role: 'assistant', content: '84' }, { role: 'user', content: 'Why?' });
+    const events = await ask(
+      engine,
+      { prompt: { messages } },
+      afterCommit(4, () => {
+        add();
+        lose();
+      }),
+    );
+    expect(events.map(({ type }) => type)).toContain('recovered');
+    expect(committedTokens(events)).toEqual(whole);
+    await engine.close();
+  });
+
   it('memory that runs out where no allocation expected it interrupts a run in the same way', async () => {
     const engine = createEngine({ gpu: open });
     await engine.load(sources);

@@ -31,6 +31,7 @@ import { Answer } from './answer.ts';
 import { withBuiltIn } from './built-in.ts';
 import { type Calibrated, type CalibrateOptions, calibrate } from './calibrate.ts';
 import { checkLoad, checkPreflight } from './check-load.ts';
+import { takeRequest } from './check-request.ts';
 import { ConstrainedRun } from './constrained-run.ts';
 import { type DeviceCard, type MeasureOptions, measureCard } from './device-card.ts';
 import { EngineDevice } from './engine-device.ts';
@@ -295,7 +296,8 @@ class LocalEngine implements Engine {
     signal: AbortSignal,
   ): AsyncGenerator<TraceEvent, void, undefined> {
     if (!(await this.#restoreModels(signal))) return;
-    let job = readRequest(request, this.#registry.models, this.#systems);
+    const asked = takeRequest(request); // read again after a loss
+    let job = readRequest(asked, this.#registry.models, this.#systems);
     if (job.profile && this.#device.current) Profile.check(this.#device.current);
     const { system, knobs, prompt, sampling, format } = job;
     const answer = new Answer(job, clock);
@@ -339,7 +341,7 @@ class LocalEngine implements Engine {
         yield { at: clock(), type: 'device-lost', round, fault: toFault(loss) };
         const began = clock();
         if (!(await this.#restoreModels(signal))) break;
-        const again = { ...request, seed: sampling.seed };
+        const again = { ...asked, seed: sampling.seed };
         job = readRequest(again, this.#registry.models, this.#systems);
         yield { at: clock(), type: 'recovered', round, ms: clock() - began };
       }

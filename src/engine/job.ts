@@ -15,7 +15,6 @@ import type { AnswerFormat } from '../text/answer-format.ts';
 import { contentText } from '../text/message-content.ts';
 import type { Tokenizer } from '../text/tokenizer.ts';
 import { BUILT_IN } from './built-in.ts';
-import { checkRequest } from './check-request.ts';
 import { inRange } from './in-range.ts';
 import { type LoadedModel, type LoadedModels, modelsFor, readerOf } from './load/loaded-models.ts';
 import { checkVocabulary } from './load/vocabulary.ts';
@@ -134,8 +133,8 @@ const contextOf = (system: DecodingSystem, models: Models, knobs: Job['knobs']):
   );
 };
 
+/** `request`: its shape was checked. */
 export const readRequest = (request: RunRequest, all: LoadedModels, systems: readonly DecodingSystem[]): Job => {
-  checkRequest(request);
   const id = request.system ?? 'autoregressive';
   const system = systems.find((known) => known.id === id);
   if (!system && readerOf(all))

@@ -7,7 +7,7 @@ export const hold = (name: string): Promise<() => void> =>
     navigator.locks.request(name, () => new Promise<void>((release) => resolve(release))).catch(reject);
   });
 
-/** Resolves when whoever holds the lock has released it or is gone. */
+/** Resolves when the page or worker that holds the lock has released it or is gone. */
 export const released = (name: string): Promise<void> => navigator.locks.request(name, () => {});
 
 /** What the worker holds as long as it serves the tab that holds `tab`. */

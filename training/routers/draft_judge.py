@@ -42,10 +42,12 @@ license: mit
 
 A judge of {parameters:,} parameters that reads the hidden states which the bundled draft has of its own text: one Qwen3
 layer × {width} on top of the draft's two, with a norm and a head of its own (`model.embed_tokens`). It predicts tokens as
-a language model does, and a step's reward is the probability of its least likely token. It is of no use without that draft.
+a language model does, and a step's reward is the probability of its least likely token. It is of no use without that
+draft.
 
 ## Use
-For `rsd`: `--judge draft-judge` on the command line, `prm: 'draft-judge'` in `load`; for `arbitrage` the same as router.
+For `rsd`: `--judge draft-judge` on the command line, `prm: 'draft-judge'` in `load`; for `arbitrage` the same as
+`router`.
 
 ## Data
 As for the draft, whose weights stayed as they are: problems made by `training/bundled/task.py`, made anew for every
@@ -53,8 +55,8 @@ update ({tokens:.0f} million tokens). Held out by a hash of family, operations a
 training.
 
 ## Results
-AUC for "the target's step is better", the draft's greedy steps of 600 fresh problems: .988; of 500 harder ones, which it
-was not trained on: .917. In the engine, `rsd` at δ = 0.9: `docs/routers.md`.
+AUC for "the target's step is better", the draft's greedy steps of 600 fresh problems: .988; of 500 harder ones, which
+it was not trained on: .917. In the engine, `rsd` at δ = 0.9: `docs/routers.md`.
 
 ## Files
 `model.safetensors` sha256 `{sha}`. Licence: MIT.
