@@ -175,13 +175,18 @@ test('rsd and arbitrage score by the states that the draft has of what it wrote;
   const [prm, router] = [await load('reward'), await load('advantage')];
   const engine = createEngine({ gpu });
   await engine.load({ target, draft, prm, router });
-  const [{ question: content }] = JSON.parse(readFileSync(PROBLEMS, 'utf8')) as [{ question: string }];
+  const problems = JSON.parse(readFileSync(PROBLEMS, 'utf8')) as { question: string }[];
   const answers: string[] = [];
-  for (const [system, knobs] of [
-    ['rsd', { delta: 0.5 }],
-    ['arbitrage', { tau: 0.5 }],
-    ['best-of-n', { n: 2 }],
-  ] as const) {
+  const runs = [
+    ['rsd', { delta: 0.9 }, 0],
+    ['rsd', { delta: 0.9 }, 1],
+    ['rsd', { delta: 0.9 }, 2],
+    ['arbitrage', { tau: 0.1 }, 1],
+    ['arbitrage', { tau: 0.1 }, 2],
+    ['best-of-n', { n: 2 }, 0],
+  ] as const;
+  for (const [system, knobs, i] of runs) {
+    const content = problems[i]?.question as string;
     let read: readonly number[] = [];
     const written: JudgedStep[] = [];
     let candidate: readonly number[] = [];
