@@ -226,22 +226,6 @@ describe('a run', () => {
     expect(done(events)).toMatchObject({ finish_reason: 'aborted', constraint: { valid: true } });
   });
 
-  it('whose tokens the caller extends meanwhile is the same', async () => {
-    const ask = async (extend: boolean): Promise<TraceEvent[]> => {
-      const tokens = [40, 41];
-      const events: TraceEvent[] = [];
-      const request = { prompt: { tokens }, constraint: { regex: '[a-z ]+' }, maxTokens: 12 };
-      for await (const event of (await toyEngine()).run(request)) {
-        events.push(event);
-        if (extend && event.type === 'commit') tokens.push(...event.tokens);
-      }
-      return events;
-    };
-    const [alone, extended] = [await ask(false), await ask(true)];
-    expect(committedTokens(extended)).toEqual(committedTokens(alone));
-    expect(done(extended)).toMatchObject({ text: done(alone).text, constraint: { valid: true } });
-  });
-
   it('scores its prompt with a cache of the precision that answers have', async () => {
     const model = toyModel({ vocabulary: 512, sharpness: 8, context: 256 });
     const caches: unknown[] = [];
