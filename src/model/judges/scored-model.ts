@@ -16,6 +16,7 @@ import { Executor } from '../forward/executor.ts';
 import type { RopeDivisors } from '../forward/rope-table.ts';
 import { makeScratch } from '../forward/scratch.ts';
 import type { Weights } from '../load/device-weights.ts';
+import { JudgeRows } from './judge-rows.ts';
 
 interface ScoredParts {
   readonly gpu: Gpu;
@@ -171,24 +172,12 @@ interface CursorParts {
 }
 
 /** One text as the model has read it. */
-export class ScoredCursor implements Disposable {
-  readonly capacity: number;
-  readonly #parts: CursorParts;
-  #length = 0;
+export class ScoredCursor extends JudgeRows {
+  readonly #read: CursorParts['read'];
 
-  constructor(capacity: number, parts: CursorParts) {
-    this.capacity = capacity;
-    this.#parts = parts;
-  }
-
-  get length(): number {
-    return this.#length;
-  }
-
-  rewind(length: number): void {
-    if (!Number.isInteger(length) || length < 0 || length > this.#length)
-      throw refuse(`rewind to ${length}: the cursor holds 0 to ${this.#length} rows`);
-    this.#length = length;
+  constructor(capacity: number, { read, close }: CursorParts) {
+    super(capacity, close);
+    this.#read = read;
   }
 
   /** The logits of each of these tokens, after those that were read before. */
@@ -196,12 +185,8 @@ export class ScoredCursor implements Disposable {
     const { length, capacity } = this;
     if (length + tokens.length > capacity)
       throw refuse(`${length} tokens and ${tokens.length} more exceed the ${capacity} that this judge can read`);
-    const rows = await this.#parts.read(tokens, length, signal);
-    this.#length = length + tokens.length;
+    const rows = await this.#read(tokens, length, signal);
+    this.grow(tokens.length);
     return rows;
-  }
-
-  [Symbol.dispose](): void {
-    this.#parts.close();
   }
 }

@@ -19,6 +19,7 @@ import type { RopeDivisors } from '../forward/rope-table.ts';
 import { makeScratch } from '../forward/scratch.ts';
 import type { Cursor } from '../interface.ts';
 import type { Weights } from '../load/device-weights.ts';
+import { JudgeRows } from './judge-rows.ts';
 
 interface StateParts {
   readonly gpu: Gpu;
@@ -190,24 +191,12 @@ const poolOf = (cursor: Cursor): { readonly from: CachedCursor; readonly pool: P
 };
 
 /** A text's rows in the layers on top. */
-export class StateCursor implements Disposable {
-  readonly capacity: number;
-  readonly #parts: CursorParts;
-  #length = 0;
+export class StateCursor extends JudgeRows {
+  readonly #parts: Omit<CursorParts, 'close'>;
 
-  constructor(capacity: number, parts: CursorParts) {
-    this.capacity = capacity;
+  constructor(capacity: number, { close, ...parts }: CursorParts) {
+    super(capacity, close);
     this.#parts = parts;
-  }
-
-  get length(): number {
-    return this.#length;
-  }
-
-  rewind(length: number): void {
-    if (!Number.isInteger(length) || length < 0 || length > this.#length)
-      throw refuse(`rewind to ${length}: the cursor holds 0 to ${this.#length} rows`);
-    this.#length = length;
   }
 
   /** Takes over the rows of this cursor from `length` up to `end`, for later rows to see. */
@@ -230,14 +219,10 @@ export class StateCursor implements Disposable {
     const states = poolOf(cursor);
     if (end > Math.min(cursor.length, this.capacity))
       throw refuse(`rows up to ${end} of a cursor of ${cursor.length}; this judge can hold ${this.capacity}`);
-    while (this.#length < end) {
-      const rows = { ...states, first: this.#length, count: Math.min(this.#parts.rows, end - this.#length) };
+    while (this.length < end) {
+      const rows = { ...states, first: this.length, count: Math.min(this.#parts.rows, end - this.length) };
       yield rows;
-      this.#length += rows.count;
+      this.grow(rows.count);
     }
-  }
-
-  [Symbol.dispose](): void {
-    this.#parts.close();
   }
 }
