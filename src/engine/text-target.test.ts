@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openNodeGpu } from '../gpu/node.ts';
 import type { LanguageModel } from '../model/interface.ts';
+import { lettersTokenizer } from '../testing/toys/letters.ts';
 import { bundledTokenizer } from '../testing/toys/text-engine.ts';
 import { toyModel } from '../testing/toys/toy-model.ts';
 import { loadTokenizer, type Tokenizer } from '../text/tokenizer.ts';
@@ -90,6 +91,24 @@ it.each([0, 0.8])(
     expect(textOf(await run('random', { share: 1 }, sampled))).toBe(textOf(alone));
   },
 );
+
+it('keeps the tokens of its steps that a limit ended', async () => {
+  const letters = ['a', 'b', 'ab', 'ba', '\n'];
+  for (let seed = 0; seed < 5; seed++) {
+    const toy = (name: string, tokens: readonly string[]): LoadedModel => {
+      const model = toyModel({ vocabulary: tokens.length, sharpness: 2, context: 512, seed }); // it never ends
+      return { name, model, tokenizer: lettersTokenizer(tokens), stopTokens: [] };
+    };
+    const own = createEngine();
+    await own.load({ target: toy('few', letters), draft: toy('many', [...letters, 'aba']) }, { vocabularies: 'own' });
+    const ask = { prompt: { text: 'ab' }, maxTokens: 40 };
+    const alone = textOf(await run('autoregressive', {}, ask, own)) ?? '';
+    const routed = textOf(await run('random', { share: 1, 'step-tokens': 3 }, ask, own)) ?? '';
+    const [shorter, longer] = [alone, routed].toSorted((a, b) => a.length - b.length);
+    expect(longer?.slice(0, shorter?.length)).toBe(shorter);
+  }
+  expect.assertions(5);
+});
 
 it.each([0, 1])(
   'ends its last step where a stop string ends the answer, with a share of %d escalated',

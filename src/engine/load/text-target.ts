@@ -19,8 +19,8 @@ import type { LoadedModel } from './loaded-models.ts';
 
 /** A step in both vocabularies. */
 interface Translated extends WrittenStep {
-  /** The target's own tokens. */
-  readonly own: readonly number[];
+  /** The target's own tokens; null where the step is shorter than what it wrote, and is spelled anew. */
+  readonly own: readonly number[] | null;
 }
 
 export class TextTarget implements LoadedRemote, Disposable {
@@ -88,9 +88,8 @@ export class TextTarget implements LoadedRemote, Disposable {
             request.emit({ ...this.#told(began), tokens: 0, fault: toFault(fault) });
             return null;
           }
-          const { own, tokens: written, finish } = step;
-          // A step that was cut is spelled anew from what is kept of it.
-          if (finish !== 'length')
+          const { own, tokens: written } = step;
+          if (own)
             [here, there] = [
               [...tokens, ...written],
               [...there, ...own],
@@ -142,7 +141,7 @@ export class TextTarget implements LoadedRemote, Disposable {
     const written = ends === 'stop' && eos !== undefined ? [...spelled, eos] : spelled;
     if (written.length === 0) throw refuse(`${this.name} wrote no text`, 'Choose another target, or another prompt.');
     if (written.length > maxTokens)
-      return { own, tokens: cutTokens(written, maxTokens, reader.tokenizer), finish: 'length' };
+      return { own: null, tokens: cutTokens(written, maxTokens, reader.tokenizer), finish: 'length' };
     return { own, tokens: written, finish: ends === 'stop' ? 'end' : ends };
   }
 
