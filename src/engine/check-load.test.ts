@@ -22,6 +22,8 @@ describe('a source', () => {
     [{ remote: { kind: 'remote', address: 'localhost', model: 'big' } }, "the remote's address is not a URL"],
     [{ prm: { kind: 'remote-judge', address: 'ftp://a.test', model: 'prm' } }, 'is neither http nor https'],
     [{ dflash: { kind: 'folder', files: null } }, 'needs files, an open set of files, not null'],
+    [{ target: 'target', 'also-2': 'mid' }, 'also-2: there is no also-1'],
+    [{ target: 'target', 'also-1': 'mid', 'also-3': 'mid' }, 'also-1, also-3: there is no also-2'],
   ])('%j is refused', (sources, message) => {
     expect(() => checkLoad(sources, {})).toThrow(
       expect.objectContaining({ code: 'bad-request', message: expect.stringContaining(message) }),

@@ -136,6 +136,15 @@ const checkSources = (sources: unknown): void => {
       throw refuse(`${role}: a source must be an object or the name of a bundled model, not ${shown(source)}`, SOURCES);
     checkSource(role, source);
   }
+  checkMembers(sources);
+};
+
+/** An ensemble counts its members up to the first that is missing. */
+const checkMembers = (sources: Readonly<Record<string, unknown>>): void => {
+  const given = Object.keys(sources).filter((role) => role.startsWith('also-') && sources[role] !== undefined);
+  for (let i = 1; i <= given.length; i++)
+    if (!given.includes(`also-${i}`))
+      throw refuse(`${given.join(', ')}: there is no also-${i}`, 'Number these models from also-1 on, without a gap.');
 };
 
 const checkOptions = (options: unknown, known: object): void => {

@@ -193,6 +193,12 @@ export class ModelRegistry {
     await this.#readCalibration(options);
     const { remote } = sources;
     if (remote) this.#put('remote', 'kind' in remote ? openRemote(remote) : remote, remote);
+    const { target, draft, textTarget } = this.models;
+    if (remote && textTarget)
+      throw refuse(
+        `${draft?.name} has another vocabulary than ${target?.name}, so both exchange texts; a remote target would be a second`,
+        'Load one target: this one or the remote one.',
+      );
     await this.#loadOne('dflash', sources.dflash, options, this.#drafter('dflash'));
     await this.#loadOne('dspark', sources.dspark, options, this.#drafter('dspark'));
     await this.#loadOne('eagle3', sources.eagle3, options, this.#drafter('eagle3'));

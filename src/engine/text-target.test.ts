@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openNodeGpu } from '../gpu/node.ts';
 import type { LanguageModel } from '../model/interface.ts';
+import { remote } from '../remote/server.ts';
 import { lettersTokenizer } from '../testing/toys/letters.ts';
 import { bundledTokenizer } from '../testing/toys/text-engine.ts';
 import { toyModel } from '../testing/toys/toy-model.ts';
@@ -211,6 +212,21 @@ it('goes on after steps of the draft, in either vocabulary', async () => {
   const told = routed.flatMap((event) => (event.type === 'remote' ? [event.fault] : []));
   expect(told.length).toBe(writers.filter((by) => by === 'target').length);
   expect(told.every((fault) => fault === null)).toBe(true);
+});
+
+it('is refused next to a remote target, which no step would ask', async () => {
+  const toy = (tokens: readonly string[]): LoadedModel => ({
+    name: `of ${tokens.length}`,
+    model: toyModel({ vocabulary: tokens.length, sharpness: 2 }),
+    tokenizer: lettersTokenizer(tokens),
+    stopTokens: [],
+  });
+  const sources = { draft: toy(['a', 'b']), remote: remote('https://a.test/v1', 'large') };
+  const own = createEngine();
+  await own.load(sources, { vocabularies: 'own' });
+  await expect(own.load({ ...sources, target: toy(['a', 'b', 'ab']) }, { vocabularies: 'own' })).rejects.toThrow(
+    'of 2 has another vocabulary than of 3',
+  );
 });
 
 it('judges by the draft alone, candidates included', async () => {
