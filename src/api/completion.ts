@@ -97,7 +97,7 @@ export async function* answer(
       if (!held) yield* parts.of(event);
     } else if (event.type === 'done') {
       if (held && parts) yield* parts.of(held, event.stop);
-      if (parts) yield* parts.end();
+      if (parts) yield* parts.end(event.stop);
       if (event.finish_reason === 'aborted' && !signal?.aborted)
         throw new OutriderError('aborted', 'the engine was closed', 'Create another one.');
       yield ended(event, events, request, parts);
@@ -115,45 +115,78 @@ const tell = (event: TraceEvent, onEvent: Extras['onEvent']): void => {
   }
 };
 
-/** Divides the text of commits into text, reasoning and calls. */
+type Stop = EventOf<'done'>['stop'];
+
+/** Divides the text of commits into text, reasoning and calls. Only tokens of the text keep their log-probabilities. */
 class Parts {
   readonly #reader: AnswerReader;
+  /** Tokens that became neither text, nor reasoning, nor a call so far. Null: no log-probabilities were asked for. */
+  readonly #waiting: { readonly piece: string; readonly score: TokenLogprob }[] | null;
+  #hasText = false;
   /** Tokens of reasoning. */
   reasoning = 0;
+  /** A stop string has cut a call. */
+  cut = false;
 
-  constructor({ tools }: RunRequest, format: EventOf<'run'>['format']) {
+  constructor({ tools, logprobs }: RunRequest, format: EventOf<'run'>['format']) {
     this.#reader = new AnswerReader(format ?? { tools: null, reasoning: null }, tools);
+    this.#waiting = logprobs === undefined ? null : [];
   }
 
   get called(): boolean {
     return this.#reader.called;
   }
 
-  *of({ text, pieces, logprobs }: EventOf<'commit'>, stop: EventOf<'done'>['stop'] = null) {
-    let scores = logprobs && (typeof stop === 'number' ? logprobs.slice(0, -1) : logprobs);
+  *of({ text, pieces, logprobs }: EventOf<'commit'>, stop: Stop = null) {
+    const scores = logprobs && (typeof stop === 'number' ? logprobs.slice(0, -1) : logprobs);
     let said = '';
+    let sure = this.#scores([]);
     // Token by token, to count those of the reasoning.
-    for (const piece of pieces ?? [text ?? '']) {
-      const before = this.#reader.inReasoning;
-      for (const part of this.#reader.push(piece)) {
+    for (const [i, piece] of (pieces ?? [text ?? '']).entries()) {
+      const { inReasoning, inText } = this.#reader;
+      const score = scores?.[i];
+      if (score) this.#waiting?.push({ piece, score });
+      const parts = this.#reader.push(piece);
+      for (const part of parts) {
         if (part.type === 'text') {
           said += part.text;
+          sure?.push(...this.#scoresOf(part.text));
           continue;
         }
+        this.#waiting?.splice(0);
         if (said !== '') {
-          yield this.#piece(said, scores);
-          [said, scores] = ['', null];
+          yield this.#piece(said, sure);
+          [said, sure] = ['', this.#scores([])];
         }
         yield this.#event(part);
       }
-      if (before && this.#reader.inReasoning) this.reasoning++;
+      if (parts.length === 0 && !(inText && this.#reader.inText)) this.#waiting?.splice(0);
+      if (inReasoning && this.#reader.inReasoning) this.reasoning++;
     }
-    if (said !== '' || scores?.length) yield this.#piece(said, scores);
+    if (said !== '' || sure?.length) yield this.#piece(said, sure);
   }
 
-  *end() {
+  *end(stop: Stop) {
+    this.cut = typeof stop === 'string' && this.#reader.calling;
+    const waiting = this.#waiting;
+    // A stop string and what follows it are no part of the answer.
+    while (typeof stop === 'string' && waiting?.at(-1)?.piece === '') waiting.pop();
     for (const part of this.#reader.end())
-      yield part.type === 'text' ? this.#piece(part.text, null) : this.#event(part);
+      yield part.type === 'text' ? this.#piece(part.text, this.#scores(this.#scoresOf(part.text))) : this.#event(part);
+    if (waiting?.length && this.#reader.inText) yield this.#piece('', this.#scoresOf(''));
+  }
+
+  /** Of the tokens that waited: they have become this text. White space that a model writes after its reasoning is none. */
+  #scoresOf(text: string): TokenLogprob[] {
+    const waited = this.#waiting?.splice(0) ?? [];
+    const begin =
+      this.#hasText || /^\s/.test(text) ? 0 : waited.findIndex(({ piece }) => piece === '' || piece.trim() !== '');
+    this.#hasText ||= text !== '';
+    return waited.slice(Math.max(0, begin)).map(({ score }) => score);
+  }
+
+  #scores(scores: TokenLogprob[]): TokenLogprob[] | null {
+    return this.#waiting && scores;
   }
 
   #piece(text: string, logprobs: Piece['logprobs']): Piece {
@@ -184,7 +217,7 @@ const ended = (
   const details = { ...counts.completion_tokens_details, reasoning_tokens: parts?.reasoning ?? 0 };
   return {
     type: 'end',
-    finish_reason: finish_reason === 'stop' && parts?.called ? 'tool_calls' : finish_reason,
+    finish_reason: finish_reason === 'stop' && parts?.called && !parts.cut ? 'tool_calls' : finish_reason,
     report: { system, knobs, seed, metrics },
     usage: { ...counts, completion_tokens_details: details },
   };

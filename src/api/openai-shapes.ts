@@ -69,8 +69,17 @@ const completionLogprobs = (tokens: readonly Scored[] | null): CompletionLogprob
   tokens && {
     tokens: tokens.map(({ text }) => text ?? ''),
     token_logprobs: tokens.map(({ logprob }) => logprob),
-    top_logprobs: tokens.map(({ top }) => Object.fromEntries(top.map(({ text, logprob }) => [text ?? '', logprob]))),
+    top_logprobs: tokens.map(topByText),
   };
+
+/** The sampled token too, however unlikely. Of tokens with one text, as bytes that are no character, the likeliest. */
+const topByText = ({ top, text, logprob }: Scored): Readonly<Record<string, number>> | null => {
+  if (logprob === null) return null;
+  const choices = new Map<string, number>();
+  for (const choice of [...top, { text, logprob }])
+    if (!choices.has(choice.text ?? '')) choices.set(choice.text ?? '', choice.logprob);
+  return Object.fromEntries(choices);
+};
 
 type Delta = ChatCompletionChunk['choices'][number]['delta'];
 

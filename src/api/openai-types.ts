@@ -124,7 +124,8 @@ export interface CompletionLogprobs {
   readonly tokens: readonly string[];
   /** Null of the first token of an echoed prompt. */
   readonly token_logprobs: readonly (number | null)[];
-  readonly top_logprobs: readonly Readonly<Record<string, number>>[];
+  /** Null for the first token of an echoed prompt. */
+  readonly top_logprobs: readonly (Readonly<Record<string, number>> | null)[];
 }
 
 /** Why an answer ended. */

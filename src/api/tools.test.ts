@@ -8,7 +8,7 @@ import { HERMES_TEMPLATE, REASONING_TEMPLATE } from '../testing/toys/chat-templa
 import { bundledTokenizer, toyTextEngine } from '../testing/toys/text-engine.ts';
 import { committedTokens } from '../trace/committed-tokens.ts';
 import type { TraceEvent } from '../trace/index.ts';
-import { openai, openaiFetch } from './openai.ts';
+import { type ChatCompletion, type ChatCompletionChunk, openai, openaiFetch } from './openai.ts';
 
 const city = { type: 'string', enum: ['Rome', 'Oslo'] };
 const schema = { type: 'object', properties: { city, days: { type: 'integer' } }, required: ['city', 'days'] };
@@ -227,4 +227,34 @@ describe('reasoning', () => {
     expect(cached).toBeLessThanOrEqual(shared);
     expect(shared - cached).toBeLessThanOrEqual(8); // `<think>` and its line break, in the tokens of this vocabulary
   });
+});
+
+it('scores the tokens of the text alone: none of a stop string, of reasoning or of calls', async () => {
+  const plain = openai(await toyTextEngine(1024)).chat.completions;
+  const scored = { ...request, max_tokens: 24, logprobs: true };
+  const tokensOf = ({ choices }: ChatCompletion) => choices[0]?.logprobs?.content.map(({ token }) => token) ?? [];
+  const whole = await plain.create(scored);
+  const stopped = await plain.create({ ...scored, stop: whole.choices[0]?.message.content?.slice(8, 15) ?? null });
+  expect(tokensOf(stopped)).toEqual(tokensOf(whole).slice(0, 6)); // the last one reaches into the stop string
+
+  const thinking = openai(await toyTextEngine(1024, [], REASONING_TEMPLATE)).chat.completions;
+  const thought = { ...scored, outrider: { reasoning_budget: 6 } };
+  const answer = await thinking.create(thought);
+  const said = answer.choices[0]?.message.content;
+  expect(answer.choices[0]?.message.reasoning_content).toBeTruthy();
+  expect(said).toBeTruthy();
+  expect(tokensOf(answer).join('')).toBe(said);
+  const chunks: ChatCompletionChunk[] = [];
+  for await (const chunk of await thinking.create({ ...thought, stream: true })) chunks.push(chunk);
+  const deltas = chunks.map(({ choices }) => choices[0]);
+  expect(deltas.flatMap((choice) => choice?.logprobs?.content.map(({ token }) => token) ?? []).join('')).toBe(said);
+  expect(deltas.filter((choice) => choice?.delta.content === '' && choice.logprobs)).toEqual([]);
+
+  const calling = openai(await toyTextEngine(1024, [], HERMES_TEMPLATE)).chat.completions;
+  const call = { ...request, logprobs: true, tools: [weather], tool_choice: 'required' } as const;
+  const [called] = (await calling.create({ ...call, parallel_tool_calls: false })).choices;
+  expect([called?.finish_reason, called?.message.content, called?.logprobs]).toEqual(['tool_calls', null, null]);
+  // A stop string within a call cuts it: there is nothing to call.
+  const [cut] = (await calling.create({ ...call, stop: ['city"'] })).choices;
+  expect([cut?.finish_reason, cut?.message.tool_calls?.length]).toEqual(['stop', 1]);
 });

@@ -33,6 +33,16 @@ export class AnswerReader {
     return this.#reasoning?.inside ?? false;
   }
 
+  /** The last piece was a part of the text, as far as can be told: what may begin a tag or a call waits. */
+  get inText(): boolean {
+    return !this.inReasoning && !this.#calls?.inCalls;
+  }
+
+  /** A call of a tool has begun and has not ended. */
+  get calling(): boolean {
+    return this.#calls?.calling ?? false;
+  }
+
   /** A tool has been called. */
   get called(): boolean {
     return this.#calls?.called ?? false;

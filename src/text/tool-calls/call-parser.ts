@@ -42,6 +42,16 @@ export class CallParser {
     return this.#index > 0 || this.#told !== null;
   }
 
+  /** A call has begun and has not ended. */
+  get calling(): boolean {
+    return this.#told !== null;
+  }
+
+  /** In a list that has a call: what comes is no text, unless a later push says so. */
+  get inCalls(): boolean {
+    return this.#inside !== null && (!this.#isNew || this.calling);
+  }
+
   push(text: string): readonly CallEvent[] {
     this.#text += text;
     return this.#read(false);
