@@ -107,6 +107,15 @@ test('the bits of one model of all the layers', async () => {
   await write(64, 104);
   const longer: JudgedStep[] = [...steps, { tokens: text.slice(60, 65), by: 'draft' }];
   expect(await reading.score(problem, longer, [text.slice(65, 105)], signal, written)).toEqual(scores.slice(3));
+
+  // A copy has the precision of the draft's cache, because the rows of both serve later steps.
+  using small = await draft.open({ pool: true, cache: 'q8' });
+  await small.extend(text.slice(0, 44));
+  using both = await judge.open({ cache: 'q8' });
+  const [copied] = await both.score(problem, [], [text.slice(41, 45)]);
+  expect(copied).not.toBe(scores[0]);
+  both.forget();
+  expect(await both.score(problem, [], [text.slice(41, 45)], signal, small)).toEqual([copied]);
 });
 
 test('it says what it needs', async () => {

@@ -7,7 +7,7 @@ import { commonPrefix } from '../decode/core/common-prefix.ts';
 import { rewindTo } from '../decode/core/prefix-cache.ts';
 import type { Judge, JudgeCursor, JudgedStep } from '../decode/core/system.ts';
 import type { Gpu } from '../gpu/device.ts';
-import type { Cursor, LanguageModel } from '../model/interface.ts';
+import type { CachePrecision, Cursor, LanguageModel } from '../model/interface.ts';
 import type { StateCursor } from '../model/judges/state-model.ts';
 import type { LoadModelOptions } from '../model/load/checkpoint-tensors.ts';
 import { loadStateModel } from '../model/load/load-judge.ts';
@@ -44,9 +44,9 @@ export const loadDraftJudge = async (
     sharesVocabulary: true,
     context: model.context,
     bytes: model.bytes,
-    async open({ capacity = model.context } = {}) {
+    async open({ capacity = model.context, cache } = {}) {
       const cursor = await model.open(Math.min(model.context, draft.context, capacity));
-      return new DraftJudgeCursor(cursor, { draft, gives, capacity });
+      return new DraftJudgeCursor(cursor, { draft, gives, capacity, cache });
     },
     [Symbol.dispose]: () => model[Symbol.dispose](),
   };
@@ -56,6 +56,8 @@ interface DraftJudgeOptions {
   readonly draft: LanguageModel;
   readonly gives: Judge['gives'];
   readonly capacity: number;
+  /** As the draft's own cursor has it: a text's rows are the same, whoever read it. */
+  readonly cache: CachePrecision | undefined;
 }
 
 class DraftJudgeCursor implements JudgeCursor {
@@ -114,11 +116,9 @@ class DraftJudgeCursor implements JudgeCursor {
 
   /** The draft's cursor of a text that it has not written, or not here. */
   async #read(text: readonly number[], signal: AbortSignal | undefined): Promise<Cursor> {
-    const { draft, capacity } = this.#options;
-    this.#copy ??= {
-      cursor: await draft.open({ capacity: Math.min(draft.context, capacity), pool: true }),
-      tokens: [],
-    };
+    const { draft, capacity, cache } = this.#options;
+    const options = { capacity: Math.min(draft.context, capacity), pool: true, ...(cache && { cache }) };
+    this.#copy ??= { cursor: await draft.open(options), tokens: [] };
     const { cursor, tokens } = this.#copy;
     const known = Math.min(commonPrefix(tokens, text), cursor.length, text.length - 1);
     this.#copy.tokens = [];

@@ -25,7 +25,10 @@ export const serverAddress = ({ address, model, key }: Server, path: string, pag
     );
   if (model === '') throw refuse('the remote model has no name', 'Give the name under which the server has it.');
   if (key !== undefined && !/^[\x21-\x7e]+$/.test(key))
-    throw refuse('the key of the remote is not one line of visible ASCII characters', 'It is sent as `Bearer KEY`.');
+    throw refuse(
+      'the key of the remote is not one line of visible ASCII characters',
+      'It is sent as `Bearer KEY`. Leave it out where the server wants none.',
+    );
   if (page?.protocol === 'https:' && url.protocol === 'http:' && !LOCAL.test(url.hostname))
     throw refuse(
       `a page served over https may not ask ${url.origin}`,

@@ -57,8 +57,11 @@ export interface Judge extends Disposable {
   readonly context: number;
   /** On the device. */
   readonly bytes: number;
-  /** `capacity`: tokens of the texts to judge; the judge adds room for its layout. Default: its context. */
-  open(options?: { readonly capacity?: number }): Promise<JudgeCursor>;
+  /**
+   * `capacity`: tokens of the texts to judge; the judge adds room for its layout. Default: its context. `cache`: of the
+   * draft's keys and values, where the judge lets the draft read a text. Default: f32.
+   */
+  open(options?: Pick<OpenCursor, 'capacity' | 'cache'>): Promise<JudgeCursor>;
 }
 
 /** Keeps what it has read from run to run, so that only new rows cost time. */
