@@ -123,8 +123,9 @@ class Parts {
   /** Tokens that became neither text, nor reasoning, nor a call so far. Null: no log-probabilities were asked for. */
   readonly #waiting: { readonly piece: string; readonly score: TokenLogprob }[] | null;
   #hasText = false;
-  /** Tokens of reasoning. */
+  /** Tokens of reasoning. Those of the closing tag are none: they wait, and nothing comes of them. */
   reasoning = 0;
+  #maybeReasoning = 0;
   /** A stop string has cut a call. */
   cut = false;
 
@@ -143,10 +144,11 @@ class Parts {
     let sure = this.#scores([]);
     // Token by token, to count those of the reasoning.
     for (const [i, piece] of (pieces ?? [text ?? '']).entries()) {
-      const { inReasoning, inText } = this.#reader;
+      const { inText } = this.#reader;
       const score = scores?.[i];
       if (score) this.#waiting?.push({ piece, score });
       const parts = this.#reader.push(piece);
+      if (this.#reader.inReasoning || parts[0]?.type === 'reasoning') this.#maybeReasoning++;
       for (const part of parts) {
         if (part.type === 'text') {
           said += part.text;
@@ -161,7 +163,6 @@ class Parts {
         yield this.#event(part);
       }
       if (parts.length === 0 && !(inText && this.#reader.inText)) this.#waiting?.splice(0);
-      if (inReasoning && this.#reader.inReasoning) this.reasoning++;
     }
     if (said !== '' || sure?.length) yield this.#piece(said, sure);
   }
@@ -194,7 +195,11 @@ class Parts {
   }
 
   #event(part: Exclude<AnswerPart, { readonly type: 'text' }>): Reasoning | ToolCall {
-    if (part.type === 'reasoning') return part;
+    if (part.type === 'reasoning') {
+      this.reasoning += this.#maybeReasoning;
+      this.#maybeReasoning = 0;
+      return part;
+    }
     if (part.type === 'arguments') return { type: 'arguments', call: part.index, text: part.text };
     return { type: 'call', call: part.index, name: part.name, id: part.id ?? newId() };
   }

@@ -244,6 +244,7 @@ it('scores the tokens of the text alone: none of a stop string, of reasoning or 
   expect(answer.choices[0]?.message.reasoning_content).toBeTruthy();
   expect(said).toBeTruthy();
   expect(tokensOf(answer).join('')).toBe(said);
+  expect(answer.usage.completion_tokens_details.reasoning_tokens).toBe(6); // the closing tag has several tokens
   const chunks: ChatCompletionChunk[] = [];
   for await (const chunk of await thinking.create({ ...thought, stream: true })) chunks.push(chunk);
   const deltas = chunks.map(({ choices }) => choices[0]);
