@@ -56,7 +56,7 @@ interface DraftJudgeOptions {
   readonly draft: LanguageModel;
   readonly gives: Judge['gives'];
   readonly capacity: number;
-  /** As the draft's own cursor has it: a text's rows are the same, whoever read it. */
+  /** As the draft's own cursor has it: a text's rows are the same, by this copy or by the draft itself. */
   readonly cache: CachePrecision | undefined;
 }
 
