@@ -1,9 +1,11 @@
 // The Prompt API's shape over a toy model that writes bundled tokens; the last test prompts a real model.
+import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createEngine, type Engine } from '../engine/engine.ts';
 import type { RunRequest } from '../engine/request.ts';
 import { testGpu } from '../testing/device/gpu.ts';
+import { serveFiles } from '../testing/servers/file-server.ts';
 import { REASONING_TEMPLATE } from '../testing/toys/chat-templates.ts';
 import { bundledTokenizer } from '../testing/toys/text-engine.ts';
 import { toyModel } from '../testing/toys/toy-model.ts';
@@ -61,6 +63,38 @@ describe('availability', () => {
     for await (const chunk of session.promptStreaming(question)) text += chunk;
     expect(text).toContain('The answer is 84.');
     await engine.close();
+  });
+
+  it('tells a download as it comes, of each model its part, and its end after the last request', async () => {
+    const folder = resolve(import.meta.dirname, '../../public');
+    const names = ['draft', 'target'].flatMap((name) =>
+      ['config.json', 'generation_config.json', 'tokenizer.json', 'tokenizer_config.json', 'model.safetensors'].map(
+        (file) => `models/${name}/${file}`,
+      ),
+    );
+    await using server = await serveFiles(
+      Object.fromEntries(names.map((name) => [name, readFileSync(resolve(folder, name))])),
+    );
+    for (const models of [
+      { target: { kind: 'url', url: `${server.address}models/target/` } },
+      { draft: { kind: 'url', url: `${server.address}models/draft/` }, target: 'target' },
+    ] as const) {
+      const engine = createEngine({ gpu: await testGpu(), base: server.address });
+      const LanguageModel = promptApi(engine, { models });
+      const seen: { readonly loaded: number; readonly requests: number }[] = [];
+      const monitor = (target: EventTarget): void =>
+        target.addEventListener('downloadprogress', (event) => {
+          seen.push({ loaded: (event as ProgressEvent).loaded, requests: server.requests.length });
+        });
+      await LanguageModel.create({ monitor });
+      const parts = seen.map(({ loaded }) => loaded);
+      expect([parts[0], parts.at(-1)]).toEqual([0, 1]);
+      expect(parts).toEqual([...new Set(parts)].toSorted((a, b) => a - b));
+      expect(seen.find(({ loaded }) => loaded === 1)?.requests).toBe(server.requests.length);
+      // All of it is heard of: no step is longer than a quarter.
+      expect(Math.max(...parts.map((part, i) => part - (parts[i - 1] ?? 0)))).toBeLessThan(0.25);
+      await engine.close();
+    }
   });
 
   it('is downloadable again once the models are gone, and the next session loads them', async () => {

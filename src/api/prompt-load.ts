@@ -22,11 +22,14 @@ const browserLacksWebGpu = (): boolean => 'isSecureContext' in globalThis && !('
 
 type Listener = (loaded: number) => void;
 
-/** A listener that hears of every step once. The steps are those of the specification. */
+/** Of a load, as the specification has it. */
+const STEPS = 65536;
+
+/** A listener that hears of every step once. */
 const inSteps = (listener: Listener): Listener => {
   let last = -1;
   return (loaded) => {
-    const step = Math.floor(loaded * 65536) / 65536;
+    const step = Math.floor(loaded * STEPS) / STEPS;
     if (step <= last) return;
     last = step;
     listener(step);
@@ -76,14 +79,18 @@ export class SharedLoad {
   async #start(): Promise<Loaded> {
     this.#state = 'downloading';
     const { models, load } = this.#options;
-    const roles = Object.keys(models);
+    const { length } = Object.keys(models);
+    /** In the order in which they are loaded. */
+    const begun: string[] = [];
     try {
       const loaded = await this.#engine.load(models, {
         ...load,
         onProgress: ({ role, phase, loaded: bytes, total }) => {
+          if (!begun.includes(role)) begun.push(role);
           if (phase !== 'download') return;
-          const part = (Math.max(0, roles.indexOf(role)) + bytes / Math.max(1, total)) / roles.length;
-          for (const listener of this.#listeners) listener(part);
+          const part = (begun.indexOf(role) + bytes / Math.max(1, total)) / length;
+          // 1 is the end of the load: a file may still follow those that have arrived.
+          for (const listener of this.#listeners) listener(Math.min(part, 1 - 1 / STEPS));
         },
       });
       this.#state = 'available';

@@ -37,8 +37,11 @@ export type Source =
 
 export interface OpenOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Bytes that have arrived from the network since the start, header, tensors and all. */
-  readonly onProgress?: ((bytes: number) => void) | undefined;
+  /**
+   * Bytes that have arrived from the network since the start, header, tensors and all, and those of all files that have
+   * been opened. Called from the first file with weights on: the others are small, and are no measure of the whole.
+   */
+  readonly onProgress?: ((bytes: number, total: number) => void) | undefined;
   /** Where files from the network are kept (store.ts); without one they are read as they arrive. */
   readonly store?: Store | undefined;
 }
@@ -87,6 +90,9 @@ export const openCheckpoint = async (source: Source, options: OpenOptions = {}):
   }
 };
 
+/** Files of a model without weights. */
+const TEXT = /\.(json|jinja)$/;
+
 /** The files of a source, each opened when it is asked for. */
 export const fileSet = (source: Source, { store, onProgress }: OpenOptions): FileSet => {
   if (source.kind === 'files') return blobFiles(source.files);
@@ -94,19 +100,25 @@ export const fileSet = (source: Source, { store, onProgress }: OpenOptions): Fil
   if (source.kind === 'folder') return source.files;
   const { url, revalidate, digests } = source;
   let arrived = 0;
+  const sizes = new Map<string, number>();
   const onBytes = (bytes: number): void => {
     arrived += bytes;
-    onProgress?.(arrived);
+    if ([...sizes.keys()].every((name) => TEXT.test(name))) return;
+    onProgress?.(
+      arrived,
+      [...sizes.values()].reduce((sum, size) => sum + size, 0),
+    );
   };
   let sentPage = false;
   const onPage = (): void => {
     sentPage = true;
   };
-  const found = addressFiles(url, (address, options) =>
-    store
-      ? store.open(address, { ...options, revalidate, onBytes, onPage })
-      : HttpSource.open(address, { ...options, onBytes, onPage }),
-  );
+  const found = addressFiles(url, async (address, options) => {
+    const how = { ...options, revalidate, onBytes, onPage };
+    const file = await (store ? store.open(address, how) : HttpSource.open(address, how));
+    if (file) sizes.set(file.name, file.size);
+    return file;
+  });
   const files: FileSet = {
     ...found,
     get sentPage() {

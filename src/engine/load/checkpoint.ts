@@ -4,12 +4,12 @@ import type { FileSet } from '../../weights/files/byte-source.ts';
 import { fileSet, openCheckpoint, type Source } from '../../weights/open.ts';
 import type { LoadSourceOptions } from './loaded-models.ts';
 
-/** Files that are read whole: their size is known when they have been. */
+/** Files that are read whole. */
 export const openFiles = (source: Source, { signal, store, onProgress }: LoadSourceOptions): FileSet =>
   fileSet(source, {
     signal,
     store,
-    onProgress: (loaded) => onProgress?.({ phase: 'download', loaded, total: loaded }),
+    onProgress: (loaded, total) => onProgress?.({ phase: 'download', loaded, total: Math.max(loaded, total) }),
   });
 
 /**
@@ -36,12 +36,12 @@ export const openSource = async (
   { signal, store, onProgress }: LoadSourceOptions,
   toRead: (checkpoint: Checkpoint) => number = ({ bytes }) => bytes,
 ): Promise<Checkpoint> => {
-  let total = 0;
+  let unread = 0;
   const checkpoint = await openCheckpoint(source, {
     signal,
     store,
-    onProgress: (loaded) => onProgress?.({ phase: 'download', loaded, total: Math.max(loaded, total) }),
+    onProgress: (loaded, all) => onProgress?.({ phase: 'download', loaded, total: Math.max(loaded, all - unread) }),
   });
-  total = toRead(checkpoint);
+  unread = checkpoint.bytes - toRead(checkpoint);
   return checkpoint;
 };

@@ -96,7 +96,7 @@ export const modelsFor = ({ remote: stepwise }: Pick<SystemFacts, 'remote'>, loa
   return target ? alone : others;
 };
 
-/** How far a load is. */
+/** How far a load is. Downloads are told from where their size is known: a model's first small files come before. */
 export interface Progress {
   readonly phase: 'download' | 'upload' | 'compile';
   /** Bytes while downloading or uploading, pipelines while compiling. */
