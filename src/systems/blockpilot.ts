@@ -1,11 +1,11 @@
 // BlockPilot: a block size for each instance (arXiv 2606.31315). Exact. It is DFlash with a block size that is chosen
-// once, after the prefill: a small network reads the target's last row of logits and predicts the acceptance length τ
+// once, after the first token: a small network reads the target's last row of logits and predicts the acceptance length τ
 // of every size. The paper takes the size with the largest τ. Here a round of every size is timed on this device when
 // the models are first used, and the size with the least time a token wins; of sizes about as good, the smallest. Size
 // 1 is plain decoding. Beyond the paper, a DSpark drafter may fill the blocks.
 import { MOST_ROWS } from '../base/pass-rows.ts';
 import { refuse } from '../base/refuse.ts';
-import type { DecodingSystem } from '../decode/core/system.ts';
+import type { DecodingSystem, Round } from '../decode/core/system.ts';
 import { refusedFirst } from '../decode/speculative/block-drafter.ts';
 import { chooseSize } from '../decode/speculative/choose-block-size.ts';
 import { mostRows, openBlocks } from '../decode/speculative/open-blocks.ts';
@@ -72,12 +72,25 @@ export default {
     const rounds = (size: number) =>
       speculate(target, refusedFirst(ofSize(size), run), run, { fallBack: fallBack === 'on', drawn: false });
     const [only, ...others] = candidates;
-    const chosen = others.length === 0 ? only : undefined;
-    const { first, logits } = await prefillBlocks(run, target, context, append, { logits: chosen === undefined });
-    if (chosen !== undefined) return { first, round: rounds(chosen) };
-    if (!logits) throw new Error('the logits were not read');
-    const times = () => timeBlockSizes(target, ofSize, candidates, run);
-    const size = await chooseSize({ policy, logits, candidates, by: label, times, emit: run.emit });
-    return { first, round: rounds(size), chosen: { candidates: [size] } };
+    let size = others.length === 0 ? only : undefined;
+    const { first, logits } = await prefillBlocks(run, target, context, append, { logits: size === undefined });
+    const choose = async (): Promise<number> => {
+      if (!logits) throw new Error('the logits were not read');
+      const times = () => timeBlockSizes(target, ofSize, candidates, run);
+      return chooseSize({ policy, logits, candidates, by: label, times, emit: run.emit });
+    };
+    let round: Round | null = null;
+    return {
+      first,
+      // Choosing is a part of the first round, as timing is in every system: the first token does not wait for it.
+      async round(context) {
+        size ??= await choose();
+        round ??= rounds(size);
+        return round(context);
+      },
+      get chosen() {
+        return size === undefined ? {} : { candidates: [size] };
+      },
+    };
   },
 } satisfies DecodingSystem<typeof knobs>;

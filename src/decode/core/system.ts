@@ -200,7 +200,7 @@ export interface Generation {
   readonly first: Commit | null;
   readonly round: Round;
   /**
-   * Settings that the system chose for the whole answer: nested in another, it is started with them again for each
+   * Settings that the system has chosen for the whole answer: nested in another, it is started with them again for each
    * step.
    */
   readonly chosen?: Readonly<Record<string, KnobValue>>;

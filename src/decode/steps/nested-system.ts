@@ -2,7 +2,7 @@
 // begins where its cursors stand; its rounds are rounds of the run, so an escalated step streams.
 import type { Cursor } from '../../model/interface.ts';
 import type { Emit } from '../../trace/index.ts';
-import { fittedKnobs, type KnobValue, resolveKnobs } from '../core/knobs.ts';
+import { fittedKnobs, resolveKnobs } from '../core/knobs.ts';
 import type {
   Commit,
   Cursors,
@@ -29,8 +29,8 @@ export class NestedSystem implements StepWriter {
   readonly #boundary: StepBoundary;
   readonly #ahead: number;
   readonly #cursors = new Map<Role, Cursors[Role]>();
-  /** What the system chose for the whole answer when it was first started, such as a block size. */
-  #chosen: Readonly<Record<string, KnobValue>> = {};
+  /** The step before. It knows what the system chose for the whole answer, such as a block size. */
+  #before: Generation | null = null;
 
   /** `draft`: the cursor that is open already. `ahead`: rows that a step may need beyond the answer's end. */
   constructor(run: RunContext, system: DecodingSystem, boundary: StepBoundary, draft: Cursor | null, ahead: number) {
@@ -87,7 +87,7 @@ export class NestedSystem implements StepWriter {
 
   async #start(sequence: Sequence, refused: readonly number[], emit: Emit): Promise<Generation> {
     const { models } = this.#run;
-    const knobs = resolveKnobs({ ...this.#system, knobs: fittedKnobs(this.#system, models) }, this.#chosen);
+    const knobs = resolveKnobs({ ...this.#system, knobs: fittedKnobs(this.#system, models) }, this.#before?.chosen);
     const open: RunContext['open'] = async (role, options) => {
       const known = this.#cursors.get(role);
       const cursor = known ?? (await this.#run.open(role, { ...options, ahead: this.#ahead }));
@@ -95,8 +95,7 @@ export class NestedSystem implements StepWriter {
       if ('rewind' in cursor) cursor.rewind(Math.min(cursor.length, sequence.tokens.length - 1));
       return cursor as Cursors[typeof role];
     };
-    const generation = await this.#system.start({ ...this.#run, knobs, sequence, refused, emit, open });
-    this.#chosen = { ...this.#chosen, ...generation.chosen };
-    return generation;
+    this.#before = await this.#system.start({ ...this.#run, knobs, sequence, refused, emit, open });
+    return this.#before;
   }
 }

@@ -427,6 +427,16 @@ describe('where drafts are not drawn', () => {
 });
 
 describe('blockpilot chooses', () => {
+  it('after the first token, which need not wait for it, so that its time is a part of decoding', async () => {
+    const { run } = await toyEngine(blockpilot, { vocabulary: 12, sharpness: 6 });
+    const kindsOf = async (maxTokens: number) =>
+      (await run({ prompt: { tokens: [5, 6] }, maxTokens })).flatMap(({ type }) =>
+        ['prefill', 'commit', 'block-size'].includes(type) ? [type] : [],
+      );
+    expect((await kindsOf(20)).slice(0, 4)).toEqual(['prefill', 'commit', 'block-size', 'commit']);
+    expect(await kindsOf(1)).toEqual(['prefill', 'commit']);
+  });
+
   const chosen = async (label: string, candidates: readonly number[]) => {
     const { run } = await toyEngine(blockpilot, { vocabulary: 12, sharpness: 6 });
     const events = await run({ prompt: { tokens: [5, 6] }, maxTokens: 20, knobs: { label, candidates } });
