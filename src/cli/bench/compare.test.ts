@@ -228,6 +228,32 @@ describe('a system’s line', () => {
     expect(report.dispatches_per_token).toBe((6 * 30) / 16);
   });
 
+  it('counts neither forced text nor what is drafted inside a step among the drafts by slot', () => {
+    const [one] = plain as [Sample];
+    const draft = {
+      at: 20,
+      type: 'draft',
+      by: 'dflash',
+      tokens: [0, 1, 2],
+      parents: [-1, 0, 1],
+      passes: 1,
+      ms: 1,
+    } as const;
+    const verify = { at: 30, type: 'verify', by: 'target', next: 5, source: 'corrected', ms: 1 } as const;
+    const events: TraceEvent[] = [
+      { ...draft, round: 1, step: 1 },
+      { ...verify, round: 1, step: 1, path: [0, 1, 2] },
+      { ...draft, round: 2, by: 'constraint', passes: 0 },
+      { ...verify, round: 2, path: [0, 1, 2] },
+      { ...draft, round: 3, forced: 1 },
+      { ...verify, round: 3, path: [0, 1] },
+      { ...draft, round: 4 },
+      { ...verify, round: 4, path: [0, 1] },
+    ];
+    const report = summarise({ id: 'x', equal: true }, [{ ...one, events }], baseline, ceiling);
+    expect(report.acceptance_by_slot).toEqual([1 / 2, 0]);
+  });
+
   it('compares whole answers from the request on', () => {
     const done = { type: 'done', finish_reason: 'stop', stop: null, text: '' } as const;
     const ended = (each: Sample, at: number): Sample => ({ ...each, events: [...each.events, { ...done, at }] });

@@ -113,16 +113,21 @@ const depthOf = (parents: readonly number[]): number => {
   return Math.max(0, ...depths);
 };
 
-/** By place in the draft: how many rounds decided on it, and how many kept it. */
+/**
+ * By place in the draft: how many rounds decided on it, and how many kept it. As with `drafted`, what a nested system
+ * drafts does not count, nor does forced text, which cannot be refused.
+ */
 const countSlots = (events: readonly TraceEvent[], drafted: number[], kept: number[]): void => {
   let draft: EventOf<'draft'> | null = null;
   for (const event of events) {
     if (event.type === 'draft') draft = event;
-    if (event.type !== 'verify') continue;
-    const depth = draft?.round === event.round ? depthOf(draft.parents) : 0;
+    if (event.type !== 'verify' || event.step !== undefined) continue;
+    const own = draft?.round === event.round && draft.by !== 'constraint' ? draft : null;
+    const forced = own?.forced ?? 0;
+    const depth = own ? depthOf(own.parents) - forced : 0;
     for (let slot = 0; slot < (event.checked?.length ?? depth); slot++) {
       drafted[slot] = (drafted[slot] ?? 0) + 1;
-      kept[slot] = (kept[slot] ?? 0) + (event.path.length - 1 > slot ? 1 : 0);
+      kept[slot] = (kept[slot] ?? 0) + (event.path.length - 1 - forced > slot ? 1 : 0);
     }
   }
 };

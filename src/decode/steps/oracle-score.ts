@@ -65,11 +65,13 @@ export const oracleScore = (
     alternative = await writeAlternative(question);
     const { tokens } = alternative;
     const own = candidates[0]?.tokens ?? [];
+    const asked = performance.now();
     const scores = await scoresOf(judge, question, [own, tokens], context.signal);
+    const judgeMs = performance.now() - asked;
     nested.forget(context.sequence.tokens.length);
-    if (!scores) return TOO_LONG;
+    if (!scores) return { ...TOO_LONG, judgeMs };
     const [draft = 0, target = 0] = scores;
-    return { score: target - draft, written: tokens.length };
+    return { score: target - draft, written: tokens.length, judgeMs };
   };
 
   const target: StepWriter = {

@@ -385,6 +385,16 @@ it.each([
   expect(measure(events).tokens).toBe(60);
 });
 
+it("the oracle's time of judging is that of its judge, without the target's writing before it", async () => {
+  const { run } = await routeEngine();
+  const events = await run(oracle, { knobs: { tau: 1, ...PLAIN } });
+  for (const { step, at, judge_ms } of routesOf(events)) {
+    const written = events.find((each) => each.type === 'candidates' && each.step === step && each.by === 'target');
+    expect(judge_ms).toBeLessThanOrEqual(at - (written?.at ?? 0));
+  }
+  expect(routesOf(events).length).toBeGreaterThan(3);
+});
+
 it('gives the target every step that the draft has no room for', async () => {
   const short = await routeEngine({ draftContext: 24 });
   const whole = await short.run(rsd, { knobs: { delta: 0, ...PLAIN } });

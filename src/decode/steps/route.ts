@@ -35,6 +35,8 @@ export interface Judgement {
   readonly signals?: { readonly logprob: number; readonly grounding: number | null };
   /** Tokens that the target wrote for the judgement. */
   readonly written?: number;
+  /** Milliseconds of the judge, where the rule took time for other work too. */
+  readonly judgeMs?: number;
   /** Why there is no score. */
   readonly fault?: Fault;
 }
@@ -115,8 +117,7 @@ export const route = (run: RunContext, { draft, rule, target, most }: RouteOptio
     const asked = performance.now();
     const judgement = await rule?.({ step, problem, steps, candidates, context });
     context.signal.throwIfAborted();
-    const judged = performance.now();
-    const { chosen = 0, written } = judgement ?? {};
+    const { chosen = 0, written, judgeMs = performance.now() - asked } = judgement ?? {};
     if (judgement?.accept === false) {
       draft.drop();
       escalated = await escalate(context, begin, candidates[chosen]?.tokens);
@@ -134,7 +135,7 @@ export const route = (run: RunContext, { draft, rule, target, most }: RouteOptio
         threshold,
         reason: unwritten ? `${judgement.reason}; the target could not be asked` : judgement.reason,
         chosen,
-        judge_ms: judged - asked,
+        judge_ms: judgeMs,
         ...(signals && { signals }),
         ...(fault && { fault }),
       });

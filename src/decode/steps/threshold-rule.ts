@@ -4,14 +4,14 @@ import type { Escalates, Role } from '../../trace/index.ts';
 import type { Judgement, Question, Rule } from './route.ts';
 
 /** A step's score. */
-export interface StepScore extends Pick<Judgement, 'chosen' | 'signals' | 'written'> {
+export interface StepScore extends Pick<Judgement, 'chosen' | 'signals' | 'written' | 'judgeMs'> {
   readonly score: number;
   /** Why this step would be escalated, where that differs from step to step. */
   readonly weakness?: string;
 }
 
 /** A step that could not be scored. It is escalated. */
-export interface Unscored {
+export interface Unscored extends Pick<Judgement, 'judgeMs'> {
   readonly score: null;
   readonly reason: string;
   readonly fault?: Fault;
