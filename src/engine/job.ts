@@ -166,6 +166,7 @@ export const readRequest = (request: RunRequest, all: LoadedModels, systems: rea
   if (constraint) expectExact(system, 'a constraint');
   if (prompt.length === 0) throw refuse('the prompt is empty', 'Give at least one token.');
   const knobs = resolveKnobs({ id, knobs: fittedKnobs(system, models) }, request.knobs);
+  system.check?.({ models, knobs, hasText: target.tokenizer !== null });
   const { rows: context, whose } = contextOf(system, models, knobs);
   const room = context - prompt.length;
   const maxTokens = inRange(

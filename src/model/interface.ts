@@ -494,6 +494,8 @@ export interface FeatureDrafter extends Drafter {
   readonly kind: 'eagle3' | 'mtp';
   /** The target's token for each entry of the drafter's vocabulary. */
   readonly ids: readonly number[];
+  /** The most levels of a tree of this width. */
+  deepest(width: number): number;
   open(options?: OpenDrafter): Promise<FeatureCursor>;
 }
 
@@ -540,7 +542,5 @@ export interface FeatureCursor extends Disposable {
   ): Promise<readonly (readonly Choice[])[]>;
   /** The most probable drafts as a tree after the anchor. Growing another one forgets it. */
   tree(anchor: Token, shape: TreeShape): DeviceTree;
-  /** The most levels of a tree of this width. */
-  deepest(width: number): number;
   rewind(length: number): void;
 }

@@ -3,7 +3,7 @@
 import type { DecodingSystem, JudgedStep } from '../decode/core/system.ts';
 import { scoresOf, TOO_LONG } from '../decode/steps/judge-score.ts';
 import { sampleAnswers } from '../decode/steps/sampled-answers.ts';
-import { StepBoundary, splitIntoSteps } from '../decode/steps/step-boundary.ts';
+import { checkDelimiter, StepBoundary, splitIntoSteps } from '../decode/steps/step-boundary.ts';
 import { sampleKnobs } from './sample-knobs.ts';
 import { limitKnobs } from './step-knobs.ts';
 
@@ -28,6 +28,9 @@ export default {
   guarantee: 'approximate',
   needs: ['target', 'draft', 'prm'],
   knobs,
+  check(run) {
+    checkDelimiter(run);
+  },
   async start(run) {
     const { by, reward, delimiter, 'step-tokens': most } = run.knobs;
     const boundary = new StepBoundary(run, delimiter);

@@ -60,13 +60,20 @@ export default {
     const others = 'Load a drafter under that role.';
     return { candidates: { ...candidates, initial: sizes }, drafter: { ...drafter, options: loaded, initial, others } };
   },
+  check({ models, knobs: { candidates, drafter: role } }) {
+    const trained = mostRows(models, role) ?? 0;
+    const most = Math.max(...candidates);
+    if (most > trained) throw refuse(`blockpilot: a block of ${most}; the ${role} drafter was trained for ${trained}`);
+    const known = models.policy?.blockSizes ?? [];
+    const strange = candidates.find((size) => !known.includes(size));
+    if (candidates.length > 1 && strange !== undefined)
+      throw refuse(`blockpilot: the policy knows no block size ${strange}`, `It was trained for ${known.join(', ')}.`);
+  },
   async start(run) {
     const { candidates, drafter: role, label, 'fall-back': fallBack } = run.knobs;
     const { policy } = run.models;
-    const trained = mostRows(run.models, role);
-    if (!policy || trained === null) throw new Error('blockpilot was started without its models');
+    if (!policy) throw new Error('blockpilot was started without its policy');
     const most = Math.max(...candidates);
-    if (most > trained) throw refuse(`blockpilot: a block of ${most}; the ${role} drafter was trained for ${trained}`);
     const { context, append, tapLayers, ofSize } = await openBlocks(run, role);
     const target = await run.open('target', { tapLayers, nodes: Math.max(MOST_ROWS, most) });
     const rounds = (size: number) =>

@@ -88,6 +88,7 @@ export default defineEnsemble({
   knobs,
   variants: [{ knobs: { gamma: [3], ahead: 4 }, drawn: true }],
   fit,
+  check: ({ knobs: { gamma }, models }) => void lengthsOf(gamma, models),
   drafts({ knobs: { gamma, ahead }, models }) {
     return Math.min(
       63,

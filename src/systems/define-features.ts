@@ -4,7 +4,7 @@
 import { MOST_ROWS } from '../base/pass-rows.ts';
 import { refuse } from '../base/refuse.ts';
 import { assumedCost, expectedCost } from '../decode/core/round-cost.ts';
-import type { DecodingSystem, RunContext, SystemFacts } from '../decode/core/system.ts';
+import type { DecodingSystem, PlannedRun, RunContext, SystemFacts } from '../decode/core/system.ts';
 import { FEATURE_PASS, type FeatureRole, openFeatures } from '../decode/speculative/open-features.ts';
 import { speculate } from '../decode/speculative/speculate.ts';
 import { fallBackKnob } from './fall-back-knob.ts';
@@ -44,6 +44,16 @@ export const defineFeatures = ({ initial, ...facts }: FeatureDeclaration): Decod
     { knobs: { shape: 'tree' }, drawn: false },
     { knobs: { shape: 'chain', depth: 0 }, drawn: true },
   ],
+  check(untyped) {
+    const { models, knobs } = untyped as unknown as PlannedRun<ReturnType<typeof knobsOf>>;
+    const { shape, depth, width } = knobs;
+    const deepest = models[facts.id]?.deepest(width) ?? 0;
+    if (shape === 'tree' && depth > deepest)
+      throw refuse(
+        `${facts.id}.depth is ${depth}; a tree of width ${width} has at most ${deepest} levels`,
+        'Ask for less depth or width, or for shape=chain.',
+      );
+  },
   async start(untyped) {
     const run = untyped as unknown as RunContext<ReturnType<typeof knobsOf>>;
     const { shape, depth, width, nodes, 'fall-back': fallBack } = run.knobs;
@@ -51,12 +61,6 @@ export const defineFeatures = ({ initial, ...facts }: FeatureDeclaration): Decod
     const pass = FEATURE_PASS[facts.id];
     const options = { fallBack: fallBack === 'on', drawn, drafting: pass };
     const drafter = await openFeatures(run, facts.id);
-    const deepest = drafter.deepest(width);
-    if (!drawn && depth > deepest)
-      throw refuse(
-        `${facts.id}.depth is ${depth}; a tree of width ${width} has at most ${deepest} levels`,
-        'Ask for less depth or width, or for shape=chain.',
-      );
     const rows = shape === 'tree' ? nodes + 1 : depth + 1;
     const target = await run.open('target', { tapLayers: drafter.tapLayers, nodes: Math.max(MOST_ROWS, rows) });
     const { first } = await drafter.prefill(target);

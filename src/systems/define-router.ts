@@ -2,10 +2,11 @@
 // or the target writes the step anew. A router's file declares its facts, its threshold, and where the score comes
 // from. Its guarantee is approximate: the kept steps are the draft's.
 import type { Knobs } from '../decode/core/knobs.ts';
-import type { DecodingSystem, ModelRole, Models, RunContext, SystemFacts } from '../decode/core/system.ts';
+import type { DecodingSystem, ModelRole, Models, PlannedRun, RunContext, SystemFacts } from '../decode/core/system.ts';
 import { judgeScore } from '../decode/steps/judge-score.ts';
 import { type DraftOptions, openSteps, type StepModels } from '../decode/steps/open-steps.ts';
 import { route } from '../decode/steps/route.ts';
+import { checkDelimiter } from '../decode/steps/step-boundary.ts';
 import type { StepWriter } from '../decode/steps/step-writer.ts';
 import { type ScoreStep, type ThresholdOptions, thresholdRule } from '../decode/steps/threshold-rule.ts';
 import type { Role } from '../trace/index.ts';
@@ -52,6 +53,7 @@ export const defineRouter = <const K extends Knobs>({
   uses: [...WRITER_USES, ...uses],
   knobs: { ...knobs, ...stepKnobs },
   fit: (models) => ({ ...fitInner(models), ...fit?.(models) }),
+  check: (run) => checkDelimiter(run as unknown as PlannedRun<typeof stepKnobs>),
   async start(untyped) {
     const run = untyped as unknown as Run<K>;
     const limits = run.knobs as StepKnobs;

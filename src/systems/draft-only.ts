@@ -2,6 +2,7 @@
 import type { DecodingSystem } from '../decode/core/system.ts';
 import { openSteps } from '../decode/steps/open-steps.ts';
 import { route } from '../decode/steps/route.ts';
+import { checkDelimiter } from '../decode/steps/step-boundary.ts';
 import autoregressive from './autoregressive.ts';
 import { limitKnobs } from './step-knobs.ts';
 
@@ -15,6 +16,9 @@ export default {
   needs: ['target', 'draft'],
   remote: true,
   knobs: limitKnobs,
+  check(run) {
+    checkDelimiter(run);
+  },
   async start(run) {
     const { draft, most } = await openSteps(run, run.knobs, autoregressive);
     return { first: null, round: route(run, { draft, most, rule: null, target: null }) };

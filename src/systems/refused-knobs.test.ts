@@ -1,6 +1,7 @@
 // Settings that the loaded models rule out are refused before anything is written, and those that are chosen while the
 // run goes on stay within them.
 import { expect, it } from 'vitest';
+import type { KnobValue } from '../decode/core/knobs.ts';
 import { createEngine } from '../engine/engine.ts';
 import { greedyFailures, toyEngine, toyLoaded } from '../testing/contract/system-contract.ts';
 import { routeEngine } from '../testing/toys/route-engine.ts';
@@ -10,6 +11,7 @@ import draftOnly from './draft-only.ts';
 import eagle3 from './eagle3.ts';
 import majority from './majority.ts';
 
+const UNSEEN = 'these models have no tokenizer, so a blank line cannot be seen';
 const TOY = { vocabulary: 12, sharpness: 6 };
 
 it('EAGLE-3: a tree deeper than its width allows', async () => {
@@ -18,6 +20,23 @@ it('EAGLE-3: a tree deeper than its width allows', async () => {
   await expect(asked).rejects.toThrow('eagle3.depth is 9; a tree of width 3 has at most 8 levels');
   // The toy's trees of width 8 have 3 levels, where drafts would otherwise be as deep as eight.
   expect(await greedyFailures(eagle3, 6, 40, { knobs: { depth: 0, width: 8 } })).toBe(0);
+});
+
+it.each<[string, Readonly<Record<string, KnobValue>>, string]>([
+  ['ensemble', { lambda: [0.3, 0.3, 0.4] }, 'lambda takes one number, or one for each of the 2 models, not 3'],
+  ['ensemble', { lambda: [0, 0] }, 'lambda: all weights are 0'],
+  ['cos', { gamma: [1, 2, 3] }, 'gamma takes one number, or one for each of the 2 models, not 3'],
+  ['eagle3', { depth: 9, width: 3 }, 'eagle3.depth is 9; a tree of width 3 has at most 8 levels'],
+  ['blockpilot', { candidates: [1, 32] }, 'blockpilot: a block of 32; the dflash drafter was trained for 6'],
+  ['blockpilot', { candidates: [3, 4] }, 'blockpilot: the policy knows no block size 3'],
+  ['rsd', { delimiter: -1 }, UNSEEN],
+  ['target-only', { delimiter: -1 }, UNSEEN],
+  ['draft-only', { delimiter: -1 }, UNSEEN],
+  ['best-of-n', { delimiter: -1 }, UNSEEN],
+])('%s: %j before the run begins', async (system, knobs, message) => {
+  const { engine } = await routeEngine();
+  const events = engine.run({ prompt: { tokens: [1] }, system, knobs })[Symbol.asyncIterator]();
+  await expect(events.next()).rejects.toMatchObject({ code: 'bad-request', message });
 });
 
 it('combined: only a drafter, where none is loaded', async () => {

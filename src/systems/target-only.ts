@@ -3,7 +3,7 @@
 import { fittedKnobs, resolveKnobs } from '../decode/core/knobs.ts';
 import type { DecodingSystem } from '../decode/core/system.ts';
 import { reportSteps } from '../decode/steps/report-steps.ts';
-import { StepBoundary } from '../decode/steps/step-boundary.ts';
+import { checkDelimiter, StepBoundary } from '../decode/steps/step-boundary.ts';
 import { fitInner, stepKnobs, stepWriterOf, WRITER_USES } from './step-knobs.ts';
 
 export default {
@@ -17,6 +17,9 @@ export default {
   uses: WRITER_USES,
   knobs: stepKnobs,
   fit: fitInner,
+  check(run) {
+    checkDelimiter(run);
+  },
   async start(run) {
     const { delimiter, 'step-tokens': tokens, 'max-steps': steps } = run.knobs;
     const boundary = new StepBoundary(run, delimiter);

@@ -243,6 +243,12 @@ export interface RunContext<K extends Knobs = Knobs> {
   join(members: readonly WriterRole[], combination: Combination, options?: OpenEnsemble): Promise<Ensemble>;
 }
 
+/** What is known of a run before it begins. */
+export interface PlannedRun<K extends Knobs = Knobs> extends Pick<RunContext<K>, 'models' | 'knobs'> {
+  /** Its tokens have texts: the models have a tokenizer. */
+  readonly hasText: boolean;
+}
+
 export interface OpenOptions extends Pick<OpenCursor, 'tapLayers' | 'nodes' | 'forks' | 'rollout' | 'pool'> {
   /** Rows that may be needed beyond the answer's end: a step is written whole, even where the budget cuts it. */
   readonly ahead?: number;
@@ -322,12 +328,14 @@ export interface DecodingSystem<K extends Knobs = Knobs> extends SystemFacts {
   readonly variants?: readonly Variant[];
   /** The knobs for these very models, where they narrow a range or know a better initial value. */
   fit?(models: Models): Knobs;
+  /** Refuses settings that no range can rule out, such as those that do not go together, before the run begins. */
+  check?(run: PlannedRun<K>): void;
   /** Reads the prompt, and gives back what decodes round by round. */
   start(run: RunContext<K>): Promise<Generation>;
 }
 
 /** A system without its functions. `models`: with the knobs as these models have them. */
 export const describeSystem = (
-  { start: _start, variants: _variants, fit, ...facts }: DecodingSystem,
+  { start: _start, check: _check, variants: _variants, fit, ...facts }: DecodingSystem,
   models?: Models,
 ): SystemFacts => (models && fit ? { ...facts, knobs: fittedKnobs({ knobs: facts.knobs, fit }, models) } : facts);

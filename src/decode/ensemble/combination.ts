@@ -55,6 +55,7 @@ export const eachMember = (
   throw refuse(`${name} takes one number, or one for each of the ${members} models, not ${given.length}`);
 };
 
+/** Refuses weights that are not one for all or one a member, or that are all 0. */
 export const combinationOf = (
   { combine, lambda, mu }: KnobValues<typeof combinationKnobs>,
   members: number,

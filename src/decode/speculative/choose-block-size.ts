@@ -1,5 +1,5 @@
 // Chooses a block size from a policy's predictions.
-import { bad, refuse } from '../../base/refuse.ts';
+import { bad } from '../../base/refuse.ts';
 import type { Emit } from '../../trace/index.ts';
 import type { BlockPolicy } from '../core/system.ts';
 
@@ -12,7 +12,7 @@ const withoutBans = (logits: Float32Array): Float32Array => {
   return logits.map((logit) => Math.max(logit, least));
 };
 
-/** The predicted τ of each candidate; an error names a size that the policy does not know. */
+/** The predicted τ of each candidate. */
 const predicted = async (
   policy: BlockPolicy,
   logits: Float32Array,
@@ -20,12 +20,7 @@ const predicted = async (
 ): Promise<number[]> => {
   const all = await policy.predict(withoutBans(logits));
   return candidates.map((size) => {
-    const tau = all[policy.blockSizes.indexOf(size)];
-    if (tau === undefined)
-      throw refuse(
-        `blockpilot: the policy knows no block size ${size}`,
-        `It was trained for ${policy.blockSizes.join(', ')}.`,
-      );
+    const tau = all[policy.blockSizes.indexOf(size)] ?? Number.NaN;
     if (!Number.isFinite(tau))
       throw bad(`blockpilot: the policy predicts ${tau} tokens`, 'Its weights are damaged: download it again.');
     return tau;

@@ -18,8 +18,6 @@ export const FEATURE_PASS: Readonly<Record<FeatureRole, number>> = { eagle3: 0.1
 
 export interface OpenFeatures {
   readonly tapLayers: readonly number[];
-  /** The most levels of a tree of this width. */
-  deepest(width: number): number;
   /** Reads the prompt with the target and into the drafter's context. */
   prefill(target: Cursor): Promise<Prefilled>;
   /** `drawn`: chains are drawn at random at temperature > 0. */
@@ -27,6 +25,8 @@ export interface OpenFeatures {
 }
 
 export const openFeatures = async (run: RunContext, role: FeatureRole): Promise<OpenFeatures> => {
+  const model = run.models[role];
+  if (!model) throw new Error(`a system was started without ${role}`);
   const drafter = await run.open(role);
   // A row reads the embedding of the token after it. The prompt's last row waits for the first token to be drawn.
   const append = (pass: Pick<Forward, 'taps'>, rows: readonly number[], base: number, after: readonly Token[]): void =>
@@ -36,8 +36,7 @@ export const openFeatures = async (run: RunContext, role: FeatureRole): Promise<
       base,
     );
   return {
-    tapLayers: run.models[role]?.tapLayers ?? [],
-    deepest: (width) => drafter.deepest(width),
+    tapLayers: model.tapLayers,
     async prefill(target) {
       const prompt = run.sequence.tokens;
       const read = await prefillTapped(run, target, drafter, (pass, rows, base) => {
@@ -63,7 +62,7 @@ export const openFeatures = async (run: RunContext, role: FeatureRole): Promise<
             shape.shape === 'tree' ? { ...shape, by: role } : { ...shape, by: role, width: 1, nodes: MOST_PAYING },
             observe,
           )
-        : treeDrafter(drafter, { ...shape, by: role }, observe);
+        : treeDrafter(drafter, { ...shape, by: role, deepest: model.deepest(shape.width) }, observe);
     },
   };
 };

@@ -30,14 +30,14 @@ export const MOST_PAYING = 8;
 const nodesAt = ({ shape, width, nodes }: DraftShape, depth: number): number =>
   shape === 'chain' ? depth : Math.min(nodes, width + (depth - 1) * width * width);
 
+/** `deepest`: the most levels of a tree of this width. */
 export const treeDrafter = (
   cursor: FeatureCursor,
-  shape: DraftShape & Pick<Drafter, 'by'>,
+  shape: DraftShape & Pick<Drafter, 'by'> & { readonly deepest: number },
   observe: Drafter['observe'],
 ): Drafter => {
   const nodes = (depth: number) => nodesAt(shape, depth) + 1;
-  const deepest = shape.shape === 'tree' ? cursor.deepest(shape.width) : MOST_PAYING;
-  const most = Math.min(MOST_PAYING, deepest);
+  const most = shape.shape === 'tree' ? Math.min(MOST_PAYING, shape.deepest) : MOST_PAYING;
   const paying = shape.depth === 0 ? new ChainDepth({ ...shape, most, nodes, passes: (depth) => depth }) : null;
   let drafted = 0;
   return {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { StepBoundary, splitIntoSteps } from './step-boundary.ts';
+import { checkDelimiter, StepBoundary, splitIntoSteps } from './step-boundary.ts';
 
 const TEXTS = ['a', '\n', '\n\n', '.\n\n', 'b\n', 'c', '\n\n\nd', '</s>'] as const;
 const tokenText = (token: number): string => TEXTS[token] ?? '?';
@@ -50,5 +50,5 @@ describe('a token as delimiter', () => {
 });
 
 it('cannot see a blank line without a tokenizer', () => {
-  expect(() => new StepBoundary({ tokenText: null, stopTokens }, -1)).toThrow(/no tokenizer/);
+  expect(() => checkDelimiter({ knobs: { delimiter: -1 }, hasText: false })).toThrow(/no tokenizer/);
 });

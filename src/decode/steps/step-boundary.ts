@@ -1,7 +1,7 @@
 // Where a step of reasoning ends: after a blank line (a delimiter token where the models have no text), with the
 // answer, or at a limit.
 import { refuse } from '../../base/refuse.ts';
-import type { RunContext } from '../core/system.ts';
+import type { PlannedRun, RunContext } from '../core/system.ts';
 
 export type StepEnd = 'delimiter' | 'stop' | 'length';
 
@@ -12,8 +12,21 @@ export interface CompleteStep {
   readonly ends: StepEnd;
 }
 
+interface DelimitedRun extends Pick<PlannedRun, 'hasText'> {
+  readonly knobs: { readonly delimiter: number };
+}
+
 /** The text that ends a step. */
 export const BLANK_LINE = '\n\n';
+
+/** Refuses a boundary that cannot be seen. */
+export const checkDelimiter = ({ knobs: { delimiter }, hasText }: DelimitedRun): void => {
+  if (delimiter < 0 && !hasText)
+    throw refuse(
+      'these models have no tokenizer, so a blank line cannot be seen',
+      'Name the token that ends a step with the knob `delimiter`.',
+    );
+};
 
 export class StepBoundary {
   readonly #delimiter: number;
@@ -22,11 +35,6 @@ export class StepBoundary {
 
   /** `delimiter`: a token that ends steps; below 0, a blank line of the text does. */
   constructor({ tokenText, stopTokens }: Pick<RunContext, 'tokenText' | 'stopTokens'>, delimiter: number) {
-    if (delimiter < 0 && !tokenText)
-      throw refuse(
-        'these models have no tokenizer, so a blank line cannot be seen',
-        'Name the token that ends a step with the knob `delimiter`.',
-      );
     this.#delimiter = delimiter;
     this.#tokenText = tokenText ?? (() => '');
     this.#stopTokens = stopTokens;

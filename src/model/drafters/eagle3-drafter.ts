@@ -57,6 +57,10 @@ export class Eagle3Drafter extends TapDrafter implements FeatureDrafter {
     await Promise.all([super.ready(), this.grower.ready(), this.likeliest.ready()]);
   }
 
+  deepest(width: number): number {
+    return deepestTree(width);
+  }
+
   async open(options: OpenDrafter = {}): Promise<FeatureCursor> {
     const context = await this.allocate(options);
     try {
@@ -158,10 +162,6 @@ class Eagle3Cursor extends ContextCursor implements FeatureCursor {
       nodes: nodes + 1,
       device: new GrownTree(grower.nodes, depth + 1, () => this.#drafter.grown === serial),
     };
-  }
-
-  deepest(width: number): number {
-    return deepestTree(width);
   }
 
   override rewind(length: number): void {

@@ -200,7 +200,7 @@ describe.skipIf(noShared)('a drafter and its target', () => {
     expect(tree(2, 17, 4)).toThrow('the most is 16');
     expect(tree(5, 3, 64)).toThrow('the most is 39');
     expect(tree(9, 9, 10)).toThrow('a tree of depth 9 and width 9; the deepest of it is 8');
-    expect(features.deepest(9)).toBe(8);
+    expect(drafter.deepest(9)).toBe(8);
     const first = features.tree(1, { depth: 2, width: 3, nodes: 4 });
     features.tree(1, { depth: 2, width: 3, nodes: 4 });
     expect(() => cursor.forward(first)).toThrow('not on this device any more');

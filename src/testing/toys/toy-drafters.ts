@@ -171,6 +171,7 @@ export const toyFeatureDrafter = (
   ...common(options),
   kind,
   ids: Array.from({ length: options.vocabulary }, (_, token) => token),
+  deepest,
   async open({ capacity = options.context ?? 4096 } = {}): Promise<FeatureCursor> {
     const known: (TapRow & { readonly next: number })[] = [];
     const { tokenRing } = options;
@@ -222,7 +223,6 @@ export const toyFeatureDrafter = (
           text.push((best[0] as Choice).token);
         }
       },
-      deepest,
       tree(anchor, shape) {
         if (shape.depth > deepest(shape.width)) throw new Error(`toy drafter: a tree of depth ${shape.depth}`);
         if (known.length + shape.depth > capacity) throw new Error('toy drafter: a tree beyond its capacity');
