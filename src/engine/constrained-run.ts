@@ -70,7 +70,7 @@ export class ConstrainedRun {
 
   outcome(answer: readonly number[]): NonNullable<EventOf<'done'>['constraint']> {
     const forced = answer.filter((_, i) => this.#constraint.forced(answer.slice(0, i)) !== null).length;
-    const { masked } = this.text;
+    const masked = this.text.masked(answer.length);
     return { valid: this.#constraint.complete(answer), forced, masked, ms: this.#matcher?.ms ?? 0 };
   }
 

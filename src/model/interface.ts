@@ -39,6 +39,8 @@ export interface TextRules {
 export interface Choice {
   readonly token: number;
   readonly logprob: number;
+  /** It ends an answer that nothing may follow, so it has no alternatives: no pass is needed to know it. */
+  readonly ends?: true;
 }
 
 /** A token that was drawn on the device and never read back. It lasts for a round. */

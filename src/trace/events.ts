@@ -32,7 +32,10 @@ export interface TokenText {
   readonly logprob: number;
 }
 
-/** A committed token's log-probability and the most probable alternatives at its position. */
+/**
+ * A committed token's log-probability and the most probable alternatives at its position. The token that ends an answer
+ * after which a constraint allows nothing has none.
+ */
 export interface TokenLogprob extends TokenText {
   readonly top: readonly TokenText[];
 }
@@ -288,7 +291,7 @@ export type TraceEvent = { readonly at: number } & (
       readonly text: string | null;
       /**
        * Of a constrained answer. `valid`: it fulfils the constraint; false where it was cut off. `forced`: tokens that were
-       * committed without a choice. `masked`: draws that needed a mask. `ms`: time spent in the grammar.
+       * committed without a choice. `masked`: draws of its tokens that needed a mask. `ms`: time spent in the grammar.
        */
       readonly constraint?: {
         readonly valid: boolean;

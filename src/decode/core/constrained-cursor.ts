@@ -25,8 +25,8 @@ export const constrainedCursor = (cursor: Cursor, text: ConstrainedText, answer:
       }
       return [...answer(), ...drafts];
     };
-    const keep = (row: number, before: readonly number[], sampling: Sampling, choice: Choice): Promise<Choice | null> =>
-      text.next(before, choice, (allowed) => pass.drawAllowed(row, sampling, allowed));
+    const keep = (row: number, before: readonly number[], sampling: Sampling, choice: Choice, unread = false) =>
+      text.next(before, choice, (allowed) => pass.drawAllowed(row, sampling, allowed), unread);
     /** Every row is drawn, in one readback; a draft that the constraint has chosen is kept like one that was drawn. */
     const walk = async (
       { tokens, parents }: Tree & { readonly tokens: readonly number[] },
@@ -37,7 +37,7 @@ export const constrainedCursor = (cursor: Cursor, text: ConstrainedText, answer:
       const path: number[] = [];
       const choices: Choice[] = [];
       for (let node = 0; node >= 0; ) {
-        const choice = await keep(node, before, sampling, draws[node]?.[0] as Choice);
+        const choice = await keep(node, before, sampling, draws[node]?.[0] as Choice, path.length > 0);
         if (!choice) break;
         path.push(node);
         choices.push(choice);
@@ -76,17 +76,18 @@ export const constrainedCursor = (cursor: Cursor, text: ConstrainedText, answer:
         const { length } = cursor;
         const before = [...answer()];
         const verdict = await pass.verify(null, sampling);
+        const choices: Choice[] = [];
         for (const [i, choice] of verdict.choices.entries()) {
-          const kept = await keep(verdict.path[i] as number, before, sampling, choice);
+          const kept = await keep(verdict.path[i] as number, before, sampling, choice, i > 0);
+          if (kept) choices.push(kept);
           if (kept?.token === choice.token) {
             before.push(choice.token);
             continue;
           }
-          const choices = [...verdict.choices.slice(0, i), ...(kept ? [kept] : [])];
           cursor.rewind(length + choices.length);
           return { ...verdict, path: verdict.path.slice(0, choices.length), choices, source: 'corrected' };
         }
-        return verdict;
+        return { ...verdict, choices };
       },
     };
   };

@@ -22,8 +22,8 @@ export const certain = (token: number): Choice => ({ token, logprob: 0 });
 export class ConstrainedText {
   readonly #constraint: TokenConstraint;
   readonly #deadEnd: () => Error;
-  /** Draws that needed a mask. */
-  masked = 0;
+  /** Where in the answer the model drew again. */
+  readonly #masked = new Set<number>();
 
   /** `deadEnd`: the error where no token may follow. */
   constructor(constraint: TokenConstraint, deadEnd: () => Error) {
@@ -31,24 +31,24 @@ export class ConstrainedText {
     this.#deadEnd = deadEnd;
   }
 
-  /** Rounds whose tokens are not committed: their draws are not counted. */
-  async uncounted(rounds: () => Promise<void>): Promise<void> {
-    const { masked } = this;
-    try {
-      await rounds();
-    } finally {
-      this.masked = masked;
-    }
+  /**
+   * Draws of an answer of so many tokens that needed a mask. A round may draw past its end, or be timed and draw the same
+   * token twice.
+   */
+  masked(tokens: number): number {
+    return [...this.#masked].filter((at) => at < tokens).length;
   }
 
   /**
    * The token after this text; null: the answer ends there, without a token. `choice`: what the model drew; `draw`: draws
-   * again, among these.
+   * again, among these. `unread`: text of this round comes before it, in which a stop string may have ended the answer. So
+   * the round ends before a dead end there, and the next one finds it if the answer goes on.
    */
   async next(
     text: readonly number[],
     choice: Choice,
     draw: (allowed: Uint32Array) => Promise<Choice>,
+    unread = false,
   ): Promise<Choice | null> {
     if (this.#isOver(text)) return null;
     const forced = this.#constraint.forced(text);
@@ -59,12 +59,15 @@ export class ConstrainedText {
     const ending = await this.ending(text);
     if (ending) {
       const [stop] = ending;
-      return stop === undefined ? null : certain(stop);
+      return stop === undefined ? null : { ...certain(stop), ends: true };
     }
     if (allows) return choice;
     const allowed = await this.#constraint.allowed(text);
-    if (allowed.every((word) => word === 0)) throw this.#deadEnd();
-    this.masked++;
+    if (allowed.every((word) => word === 0)) {
+      if (unread) return null;
+      throw this.#deadEnd();
+    }
+    this.#masked.add(text.length);
     return draw(allowed);
   }
 

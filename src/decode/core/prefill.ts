@@ -12,7 +12,7 @@ export const scoresOf = async (
   { alternatives }: Pick<Sequence, 'alternatives'>,
 ): Promise<readonly Score[]> => {
   const tops = alternatives ? await pass.top(rows, alternatives) : [];
-  return choices.map(({ logprob }, i) => ({ logprob, top: tops[i] ?? [] }));
+  return choices.map(({ logprob, ends }, i) => ({ logprob, top: (!ends && tops[i]) || [] }));
 };
 
 /** Draws the child of `row`. One readback, and one more where alternatives are wanted. */

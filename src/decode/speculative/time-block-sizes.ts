@@ -1,6 +1,6 @@
-// Times a round of every block size on this device, before one of them is chosen. Nothing of these rounds is committed.
-// All sizes are timed together, interleaved: times from different moments could not be compared on a busy machine. Sizes
-// that the device pads to the same rows are timed one by one too, because draws and keys are not padded.
+// Times a round of every block size on this device, before one of them is chosen. Nothing of these rounds is committed
+// or told. All sizes are timed together, interleaved: times from different moments could not be compared on a busy
+// machine. Sizes that the device pads to the same rows are timed one by one too, because draws and keys are not padded.
 import type { Cursor } from '../../model/interface.ts';
 import { plainRound } from '../core/plain-round.ts';
 import type { RunContext } from '../core/system.ts';
@@ -36,10 +36,7 @@ export const timeBlockSizes = async (
     timings.add(timingName(size), performance.now() - start);
     target.rewind(length);
   };
-  const rounds = async (): Promise<void> => {
-    for (let repeat = 0; repeat <= ENOUGH; repeat++)
-      for (const size of fitting) if (timings.least(timingName(size), ENOUGH) === null) await once(size);
-  };
-  await (sequence.constraint?.uncounted(rounds) ?? rounds());
+  for (let repeat = 0; repeat <= ENOUGH; repeat++)
+    for (const size of fitting) if (timings.least(timingName(size), ENOUGH) === null) await once(size);
   return fitting.map((size) => timings.least(timingName(size), ENOUGH) as number);
 };

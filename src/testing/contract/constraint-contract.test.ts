@@ -43,7 +43,7 @@ const CONSTRAINTS: Readonly<Record<string, { constraint: Constraint; fulfils: (t
 const doneOf = (events: readonly TraceEvent[]): EventOf<'done'> => events.at(-1) as EventOf<'done'>;
 
 const logprobsOf = (events: readonly TraceEvent[]) =>
-  events.flatMap((event) => (event.type === 'commit' ? (event.logprobs?.map(({ logprob }) => logprob) ?? []) : []));
+  events.flatMap((event) => (event.type === 'commit' ? (event.logprobs ?? []) : []));
 
 const SYSTEMS = EXACT.filter(({ group }) => group === 'speculative')
   .filter(isSpeculative)
@@ -89,7 +89,7 @@ describe.each(SYSTEMS)('$name under a constraint', ({ system, knobs }) => {
           temperature: seed < 8 ? 0 : 0.9,
           seed,
           constraint,
-          logprobs: 0,
+          logprobs: seed % 3,
           ...filters,
         };
         const events = await own.run({ ...request, knobs });
@@ -98,7 +98,8 @@ describe.each(SYSTEMS)('$name under a constraint', ({ system, knobs }) => {
         expect(logprobsOf(events), `seed ${seed}`).toEqual(logprobsOf(expected));
         const { text, finish_reason, constraint: outcome } = doneOf(expected);
         expect(doneOf(events)).toMatchObject({ text, finish_reason });
-        expect(doneOf(events).constraint).toMatchObject({ valid: outcome?.valid, forced: outcome?.forced });
+        const { valid, forced, masked } = outcome as NonNullable<typeof outcome>;
+        expect(doneOf(events).constraint).toMatchObject({ valid, forced, masked });
         for (const event of events)
           if (event.type === 'commit') drafted += event.source.filter((source) => source === 'drafted').length;
       }

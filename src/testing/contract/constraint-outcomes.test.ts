@@ -2,12 +2,17 @@
 import { describe, expect, it } from 'vitest';
 import type { Constraint } from '../../constraint/constraint.ts';
 import type { DecodingSystem } from '../../decode/core/system.ts';
+import type { RunRequest } from '../../engine/request.ts';
 import autoregressive from '../../systems/autoregressive.ts';
 import blockpilot from '../../systems/blockpilot.ts';
+import combined from '../../systems/combined.ts';
+import dflash from '../../systems/dflash.ts';
 import { SYSTEMS } from '../../systems/index.ts';
 import promptLookup from '../../systems/prompt-lookup.ts';
+import suffixDecoding from '../../systems/suffix-decoding.ts';
 import type { EventOf } from '../../trace/index.ts';
 import { lettersTokenizer } from '../toys/letters.ts';
+import type { ToyOptions } from '../toys/toy-model.ts';
 import { toyEngine } from './system-contract.ts';
 
 const LETTERS = [...'abc{}":1'];
@@ -65,6 +70,59 @@ it.each([promptLookup, blockpilot])(
     await engine.close();
   },
 );
+
+describe('a round that reaches past a stop string', () => {
+  const id = (letter: string) => LETTERS.indexOf(letter);
+  const past = async (system: DecodingSystem, request: Omit<RunRequest, 'system'>, toy: ToyOptions = TOY) => {
+    const { engine, run } = await toyEngine(system, toy, STOP, lettersTokenizer(LETTERS));
+    const knobs = system === autoregressive ? {} : { 'fall-back': 'off' };
+    const events = await run({ ...request, knobs, maxTokens: 20 }).finally(() => engine.close());
+    return events.at(-1) as EventOf<'done'>;
+  };
+  /** What was looked up is drafted whole; the model prefers `{`, which is never allowed. */
+  const lookedUp = {
+    prompt: { tokens: [...'ab:ab:ab:'].map(id) },
+    logitBias: { [id('{')]: 9, [id('a')]: 3, [id('b')]: 3, [id(':')]: 2 },
+  };
+  const flat = { ...TOY, sharpness: 0.001 };
+
+  it.each([suffixDecoding, combined])('$id: the answer has ended before a dead end', async (system) => {
+    const request = { ...lookedUp, stop: [':'], constraint: { regex: 'abab?:é' } };
+    const plain = await past(autoregressive, request, flat);
+    expect(plain).toMatchObject({ finish_reason: 'stop', stop: ':', text: 'abab' });
+    expect(await past(system, request, flat)).toMatchObject({ finish_reason: 'stop', stop: ':', text: 'abab' });
+    const on = { ...request, stop: [] };
+    await expect(past(system, on, flat)).rejects.toMatchObject({ code: 'bad-constraint' });
+  });
+
+  it.each([suffixDecoding, combined])('$id: draws after it do not count', async (system) => {
+    const request = { ...lookedUp, stop: ['b'], constraint: { regex: '([ac][bc][:c])+' } };
+    expect((await past(autoregressive, request, flat)).constraint).toMatchObject({ masked: 2 });
+    expect((await past(system, request, flat)).constraint).toMatchObject({ masked: 2 });
+  });
+
+  it('the same where only the device knows the drafts', async () => {
+    const exact = { ...TOY, noise: 0 };
+    const request = { prompt: { tokens: [5] }, stop: [':a'], constraint: { regex: '[abc{}":1]{4}é' } };
+    expect(await past(autoregressive, request)).toMatchObject({ finish_reason: 'stop', stop: ':a' });
+    expect(await past(dflash, request, exact)).toMatchObject({ finish_reason: 'stop', stop: ':a' });
+    await expect(past(dflash, { ...request, stop: [] }, exact)).rejects.toMatchObject({ code: 'bad-constraint' });
+  });
+});
+
+it('log-probabilities of tokens without a choice do not depend on what the model drew there', async () => {
+  const told = async (system: DecodingSystem, knobs = {}) => {
+    const { engine, run } = await toyEngine(system, { ...TOY, noise: 0 }, STOP, lettersTokenizer(LETTERS));
+    // Without the constraint the model ends the answer there too.
+    const request = { prompt: { tokens: [7, 0] }, constraint: { regex: '[a:]{2}' }, logprobs: 1, knobs };
+    const events = await run(request).finally(() => engine.close());
+    return events.flatMap((event) => (event.type === 'commit' ? (event.logprobs ?? []) : []));
+  };
+  const plain = await told(autoregressive);
+  expect(plain.map(({ text }) => text)).toEqual([':', 'a', '']);
+  expect(plain.at(-1)).toMatchObject({ logprob: 0, top: [] });
+  expect(await told(dflash, { 'fall-back': 'off' })).toEqual(plain);
+});
 
 const others = SYSTEMS.filter(({ group }) => group !== 'baseline' && group !== 'speculative');
 
