@@ -117,6 +117,10 @@ export type TraceEvent = { readonly at: number } & (
       readonly pieces?: readonly string[];
       /** The first so many drafts are text that a constraint leaves no choice about. */
       readonly forced?: number;
+      /**
+       * Forward passes, also those in which a drafter reads what it missed while it was paused. Passes that are only timed
+       * before the first round of a system, to know what rounds cost, are in no event.
+       */
       readonly passes: number;
       readonly ms: number;
       readonly step?: Nested;

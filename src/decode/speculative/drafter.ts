@@ -18,6 +18,8 @@ export interface Proposal extends Draft {
   readonly nodes: number;
   /** Forward passes of the drafter. */
   readonly passes: number;
+  /** Passes before them, in which it read what it had missed while it was paused. No other round has them to pay. */
+  readonly missed?: number;
 }
 
 export interface Drafter {

@@ -2,6 +2,7 @@
 import type { Cursor, DeviceDistribution, DeviceToken } from '../../model/interface.ts';
 import { Acceptance } from '../core/acceptance.ts';
 import { chainOf } from '../core/chain.ts';
+import { extendCounted } from '../core/extend-counted.ts';
 import type { Drafter } from './drafter.ts';
 
 /** What a draft costs, in plain tokens: a pass of the draft and a row of the target's. */
@@ -18,7 +19,8 @@ export const modelDrafter = (cursor: Cursor, gamma: number, longest: number): Dr
       drafts = Math.min(gamma || acceptance.drafts, most, cursor.capacity - anchor);
       if (drafts < 1) return null;
       const distribution = sampling.temperature > 0;
-      let pass = await cursor.extend(tokens.slice(cursor.length));
+      const { last, passes } = await extendCounted(cursor, tokens.slice(cursor.length));
+      let pass = last;
       const written: DeviceToken[] = [];
       const distributions: DeviceDistribution[] = [];
       for (;;) {
@@ -30,7 +32,8 @@ export const modelDrafter = (cursor: Cursor, gamma: number, longest: number): Dr
         pass.accept([0]);
       }
       const tree = chainOf([tokens[anchor] as number, ...written]);
-      return { tree, distributions: distribution ? distributions : null, nodes: drafts + 1, passes: drafts };
+      const cost = { nodes: drafts + 1, passes: drafts, missed: passes - 1 };
+      return { tree, distributions: distribution ? distributions : null, ...cost };
     },
     observe({ path, base }) {
       // Drops the rows of refused drafts. Plain rounds leave the draft's cursor short; `propose` reads what it lacks.

@@ -94,7 +94,8 @@ export const speculate = (
     timed = true;
     const start = performance.now();
     // A bonus token and a draft are drawn with different noise. Where drafts are drawn at random, the answer's last
-    // token is drafted too, so that a smaller budget cuts the answer and does not change it.
+    // token is drafted too, so that a smaller budget cuts the answer and does not change it. Falling back may still do so:
+    // near the budget drafts are shorter, so their rounds are taken to cost less.
     const most = Math.min(context.sequence.budget - (random ? 0 : 1), (target.levels ?? Infinity) - 1);
     // Forced text is a draft that cannot be refused. Drafts that the host knows go on after it, in the same pass.
     const forced = forcedText(context.sequence);
@@ -147,9 +148,9 @@ export const speculate = (
     const { path, choices, source, tokens, parents } = verdict;
     observe({ pass, path, choices, base: now.tokens.length - 1 }, forced);
     const end = performance.now();
-    const { nodes, passes, by = drafter.by } = draft;
+    const { nodes, passes, missed = 0, by = drafter.by } = draft;
     const told = forced > 0 ? { forced } : {};
-    emit({ type: 'draft', round, by, tokens, parents, ...told, passes, ms: drafted - start });
+    emit({ type: 'draft', round, by, tokens, parents, ...told, passes: passes + missed, ms: drafted - start });
     const next = (choices.at(-1) as Choice).token;
     const known = now.alternatives === null ? null : probabilitiesOf(verdict, draft);
     const probabilities = known ? { probabilities: known } : {};
