@@ -237,6 +237,29 @@ describe('tabs of one engine', () => {
     expect(await Promise.all([first, ...others])).toEqual(['aborted', 'aborted', 'aborted']);
   });
 
+  it('hear of it also if no load had begun when they asked, and no longer once they have given up', async () => {
+    const { tabs, loads, tell } = site();
+    const [a, b, c] = [tabs.join(), tabs.join(), tabs.join()];
+    ends.push(...[a, b, c].map((tab) => () => tab.close()));
+    const heard: string[] = [];
+    const progress = (loaded: number) => tell({ role: 'target', phase: 'upload', loaded, total: 9 } as LoadProgress);
+    const load = (tab: Engine, as: string, { signal }: AbortController): Promise<unknown> =>
+      tab
+        .load({ target: url('endless') }, { signal, onProgress: ({ loaded }) => heard.push(`${as} ${loaded}`) })
+        .catch((error: OutriderError) => error.code);
+    const [first, second] = [new AbortController(), new AbortController()];
+    const [under, waiting] = [load(a, 'a', first), load(b, 'b', second)];
+    await vi.waitFor(() => expect(loads).toEqual(['endless']));
+    const late = load(c, 'c', second);
+    progress(1);
+    second.abort();
+    expect(await Promise.all([waiting, late])).toEqual(['aborted', 'aborted']);
+    progress(2);
+    expect(heard).toEqual(['a 1', 'b 1', 'c 1', 'a 2']);
+    first.abort();
+    expect(await under).toBe('aborted');
+  });
+
   it('free the engine with the last one, and open another', async () => {
     const { tabs, closed } = site();
     const [a, b] = [tabs.join(), tabs.join()];

@@ -14,7 +14,10 @@ interface Wanted {
   readonly how: Omit<LoadOptions, 'signal' | 'onProgress'>;
 }
 
-type OnProgress = NonNullable<LoadOptions['onProgress']>;
+/** A load that waits or is under way. */
+interface Asked extends Pick<LoadOptions, 'onProgress'> {
+  readonly wanted: Wanted;
+}
 
 const sameModels = (a: Wanted | null, b: Wanted): boolean => {
   if (a === null || JSON.stringify(a.how) !== JSON.stringify(b.how)) return false;
@@ -33,8 +36,8 @@ export class Tabs {
   #engine: Engine | null = null;
   /** What the engine holds; null when that is unknown. */
   #loaded: Wanted | null = null;
-  /** The load under way, and who hears of its progress: also tabs that wait to load the same. */
-  #loading: { readonly wanted: Wanted; readonly heard: Set<OnProgress> } | null = null;
+  /** Those of the same models hear of each other's progress. */
+  readonly #asked = new Set<Asked>();
   /** Loads and starts of runs follow one another, so that no load replaces a run's models before it starts. */
   #last: Promise<unknown> = Promise.resolve();
   /** Those of them that have not ended. */
@@ -56,7 +59,7 @@ export class Tabs {
       signal ? AbortSignal.any([signal, leaving.signal]) : leaving.signal;
     /** The engine with this tab's models. */
     const ready = async (signal: AbortSignal): Promise<Engine> => {
-      if (wanted && !sameModels(this.#loaded, wanted)) await this.#load(wanted, { signal });
+      if (wanted && !sameModels(this.#loaded, wanted)) await this.#load(wanted, signal);
       return this.#use();
     };
     return {
@@ -68,20 +71,21 @@ export class Tabs {
         checkLoad(models, how); // one that is refused at once changes nothing
         const until = untilLeft(signal);
         const now: Wanted = { models, how };
-        const other = this.#loading && sameModels(this.#loading.wanted, now) ? this.#loading.heard : null;
-        if (onProgress) other?.add(onProgress);
-        return this.#alone(until, async () => {
+        const begin = async (): Promise<Loaded> => {
           const before = wanted;
           wanted = null; // a load that fails leaves no model loaded
           try {
-            const loaded = await this.#load(now, { signal: until, onProgress });
+            const loaded = await this.#load(now, until);
             wanted = now;
             return loaded;
           } catch (error) {
             if (this.#runs > 0) wanted = before; // its turn had not come
             throw error;
           }
-        });
+        };
+        const asked = { wanted: now, onProgress };
+        this.#asked.add(asked);
+        return this.#alone(until, begin).finally(() => this.#asked.delete(asked));
       },
       run: (request, signal) => {
         const until = untilLeft(signal);
@@ -118,20 +122,14 @@ export class Tabs {
     return this.#engine;
   }
 
-  async #load(wanted: Wanted, { signal, onProgress }: Pick<LoadOptions, 'signal' | 'onProgress'>): Promise<Loaded> {
+  async #load(wanted: Wanted, signal: AbortSignal): Promise<Loaded> {
     this.#loaded = null;
-    const heard = new Set(onProgress ? [onProgress] : []);
-    this.#loading = { wanted, heard };
-    const tell: OnProgress = (progress) => {
-      for (const hear of heard) hear(progress);
+    const onProgress: LoadOptions['onProgress'] = (progress) => {
+      for (const asked of this.#asked) if (sameModels(asked.wanted, wanted)) asked.onProgress?.(progress);
     };
-    try {
-      const loaded = await this.#use().load(wanted.models, { ...wanted.how, signal, onProgress: tell });
-      this.#loaded = wanted;
-      return loaded;
-    } finally {
-      this.#loading = null;
-    }
+    const loaded = await this.#use().load(wanted.models, { ...wanted.how, signal, onProgress });
+    this.#loaded = wanted;
+    return loaded;
   }
 
   async *#run(start: () => Promise<Started>, signal: AbortSignal): AsyncGenerator<TraceEvent, void, undefined> {
