@@ -69,8 +69,8 @@ export interface Engine {
   run(request: RunRequest, signal?: AbortSignal): AsyncIterable<TraceEvent>;
   /**
    * Finds the usual range of the draft's step signals, which SpecGuard reads, and stores it next to the draft. It runs
-   * every prompt several times; other runs may come in between. `bad-request`: there is no draft, or its answers have
-   * too few steps.
+   * every prompt several times; other runs may come in between, but in an engine that tabs share they wait until it has
+   * ended. `bad-request`: there is no draft, or its answers have too few steps.
    */
   calibrate(options: CalibrateOptions): Promise<Calibrated>;
   /** Measures the device, and the passes of the target if one is loaded. Takes seconds, and queues like a run. */
