@@ -42,6 +42,28 @@ test('a round that reaches beyond what was written before commits the rest of it
   expect(tokens).toEqual([9, 9, 1, 2, 3, 4, 5, 6, 7, 8]);
 });
 
+test('a step that ends beyond what was written before is told, and none is told twice', () => {
+  const answer = new Answer(job, () => 0);
+  const step = (number: number, ...ids: number[]) =>
+    ({ type: 'step', step: number, by: 'target', tokens: ids.length, ids, ends: 'delimiter', ms: 0 }) as const;
+  /** What each round tells: its steps, then its tokens. */
+  const write = (...rounds: readonly (readonly [ReturnType<typeof step>[], readonly number[]])[]) => {
+    const { emit } = answer.begin(job);
+    answer.started();
+    const told = rounds.flatMap(([steps, tokens]) => {
+      for (const each of steps) emit(each);
+      answer.take(round(...tokens), 0);
+      return answer.told();
+    });
+    return told.map((event) => (event.type === 'step' ? event.ids : event.type === 'commit' && event.tokens));
+  };
+  expect(write([[step(1, 1, 2)], [1, 2, 3]], [[], [4]])).toEqual([[1, 2], [1, 2, 3], [4]]);
+  answer.interrupted();
+  // On the next device rounds are longer.
+  const again = write([[step(1, 1, 2)], [1, 2]], [[step(2, 3, 4, 5)], [3, 4, 5]], [[step(3, 6)], [6]]);
+  expect(again).toEqual([[3, 4, 5], [5], [6], [6]]);
+});
+
 test('other tokens than before end the run', () => {
   const answer = lost();
   answer.begin(job);

@@ -47,6 +47,8 @@ export class Answer {
   #starting = false;
   /** Tokens of the steps that were told. */
   #inSteps = 0;
+  /** Tokens of the steps that the system has written on this device. */
+  #written = 0;
   /** Committed tokens that are to be written again. */
   #again: readonly number[] = [];
 
@@ -67,6 +69,7 @@ export class Answer {
     this.#again = fromText ? [] : committed;
     this.#tokens = [...prompt, ...(fromText ? committed : [])];
     if (!fromText) this.round = 0;
+    this.#written = 0;
     return { tokens: this.#tokens, rows: prompt.length + limits.maxTokens, emit: (event) => this.#emit(event) };
   }
 
@@ -156,7 +159,10 @@ export class Answer {
   }
 
   #emit(event: Parameters<Emit>[0]): void {
-    if (this.#starting || this.#again.length > 0) return;
+    if (event.type === 'step') this.#written += event.tokens;
+    // What is written again is known, but for a step that ends beyond it.
+    const known = this.#again.length > 0 && !(event.type === 'step' && this.#written > this.#inSteps);
+    if (this.#starting || known) return;
     this.#events.push({ at: this.#clock(), ...event, ...this.transcript.tokenText(event) } as TraceEvent);
   }
 }
