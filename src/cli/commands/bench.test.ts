@@ -2,6 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { namesIn } from '../../testing/output-page.ts';
 import { runCli } from '../../testing/run-cli.ts';
 import type { BenchReport } from '../bench/compare.ts';
 
@@ -75,15 +76,18 @@ describe('bench', () => {
     expect(stderr).toContain('1 of 1 answers were cut off by --max-tokens');
   });
 
-  it('reports on the bundled draft with a suite: one JSON object with every figure', async () => {
+  it('reports on the bundled draft with a suite: one JSON object with every figure, as its page says', async () => {
     const args = ['--model', 'draft', '--suite', 'bundled-math', '--limit', '3', '--max-tokens', '99', '--repeat', '2'];
-    const { status, stdout } = await runCli('bench', ...args, '--json');
+    const more = ['--systems', 'prompt-lookup', '--against', 'autoregressive', '--profile', '--json'];
+    const { status, stdout } = await runCli('bench', ...args, ...more);
     expect(status).toBe(0);
-    const report = JSON.parse(stdout) as BenchReport & { commit: unknown };
+    const report = JSON.parse(stdout) as BenchReport;
     expect(Object.keys(report.verify_cost)).toEqual(['1', '2', '4', '8', '12', '16']);
     expect(report).toMatchObject({ prompts: 3, repeat: 2, model: { family: 'qwen3' } });
-    expect(report).toHaveProperty('commit');
-    const [plain] = report.systems;
+    expect([...Object.keys(report), 'remote'].sort()).toEqual(namesIn('of the whole'));
+    const [plain, lookup] = report.systems;
+    expect(Object.keys(lookup ?? {}).sort()).toEqual(namesIn('of each system'));
+    expect(Object.keys(plain?.prompts[0] ?? {}).sort()).toEqual(namesIn('of each prompt'));
     expect(plain).toMatchObject({
       system: 'autoregressive',
       lossless: true,
