@@ -6,6 +6,7 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { DiskFolder } from '../testing/files/disk-folder.ts';
 import { serveFiles } from '../testing/servers/file-server.ts';
 import { readBytes } from '../weights/files/byte-source.ts';
+import { SERVE_BUNDLED } from '../weights/files/checked.ts';
 import { sha256 } from '../weights/files/digest.ts';
 import { Store } from '../weights/files/store.ts';
 import { fileSet, openCheckpoint } from '../weights/open.ts';
@@ -89,7 +90,11 @@ describe('a bundled model on load', async () => {
   it('is refused when a file is missing that it may do without elsewhere', async () => {
     server.files.delete('models/draft/generation_config.json');
     using checkpoint = await openCheckpoint(source);
-    await expect(checkpoint.tokenizer()).rejects.toThrow(/generation_config.json is missing/);
+    await expect(checkpoint.tokenizer()).rejects.toMatchObject({
+      code: 'download-failed',
+      message: `the server has no ${server.address}models/draft/generation_config.json`,
+      hint: SERVE_BUNDLED,
+    });
   });
 
   it('is fetched once more when what was stored differs', async () => {

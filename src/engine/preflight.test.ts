@@ -11,6 +11,7 @@ import { serveFiles } from '../testing/servers/file-server.ts';
 import { tinyFamily } from '../testing/toys/tiny-family.ts';
 import { tinyMtp } from '../testing/toys/tiny-mtp.ts';
 import type { ByteSource } from '../weights/files/byte-source.ts';
+import { SERVE_BUNDLED } from '../weights/files/checked.ts';
 import { folderSource } from '../weights/files/folder.ts';
 import type { Source } from '../weights/open.ts';
 import { createEngine, type Engine } from './engine.ts';
@@ -161,6 +162,25 @@ test('a drafter that leaves its vocabulary to its target may be named before it'
   expect((await engine.preflight({ dflash: drafter, target })).parts).toEqual(parts);
 });
 
+test('where the server has no such model, load and preflight name the address, and say what to do', async () => {
+  await using server = await serveFiles({});
+  const there = createEngine({ gpu, base: server.address });
+  const url = `${server.address}nowhere/`;
+  for (const [models, hint] of [
+    [{ target: 'draft' }, SERVE_BUNDLED],
+    [{ target: { kind: 'url', url } }, expect.stringMatching(/^Check the address\. A model is /)],
+    [{ prm: { kind: 'url', url } }, expect.stringMatching(/^Check the address\. A model is /)],
+    [{ policy: { kind: 'url', url } }, 'Check the address. A policy is config.json and policy.onnx.'],
+    [{ sentences: { kind: 'url', url } }, expect.stringMatching(/^Check the address\. A sentence encoder is /)],
+  ] as const) {
+    const wrong = { code: 'download-failed', message: expect.stringContaining(`has no ${server.address}`), hint };
+    await expect(there.preflight(models)).rejects.toMatchObject(wrong);
+    if ('prm' in models) continue; // a load of it alone is refused before
+    await expect(there.load(models)).rejects.toMatchObject(wrong);
+  }
+  await there.close();
+});
+
 test('what is on other machines takes nothing here', async () => {
   const far = { remote: remote('http://localhost', 'big'), prm: remoteJudge('http://localhost', 'prm') };
   const { parts, fits } = await engine.preflight({ draft: await bundled('draft'), ...far });
@@ -197,7 +217,9 @@ test('scratch of attention that no buffer of the device holds does not fit eithe
 test('a checkpoint under a role that it was not made for is refused before it is downloaded', async () => {
   const [target, dflash] = [await bundled('target'), await bundled('dflash')];
   await expect(engine.preflight({ target: dflash })).rejects.toThrow(/DFlashDraftModel/);
-  await expect(engine.preflight({ target, dflash: target })).rejects.toThrow(/not supported here/);
+  await expect(engine.preflight({ target, dflash: target })).rejects.toThrow(/is a language model: it is no drafter/);
+  const builtIn = { code: 'bad-checkpoint', hint: expect.stringContaining('a target with an MTP layer') };
+  await expect(engine.preflight({ target, mtp: 'built-in' })).rejects.toMatchObject(builtIn);
   const eagle3 = await bundled('eagle3');
   await expect(engine.preflight({ target, dflash: eagle3 })).rejects.toThrow(
     /no drafter for dflash: it is one for eagle3/,

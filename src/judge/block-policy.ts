@@ -3,6 +3,7 @@
 import { bad } from '../base/refuse.ts';
 import type { BlockPolicy } from '../decode/core/system.ts';
 import { type ByteSource, type FileSet, readBytes, readJson } from '../weights/files/byte-source.ts';
+import { missingFile } from '../weights/files/missing.ts';
 import { type OnnxNetwork, openOnnx } from './onnx.ts';
 
 /** What becomes of the logits first. `raw` is the paper's. */
@@ -49,18 +50,19 @@ const PREPARE: Readonly<Record<Input, (logits: Float32Array) => Float32Array>> =
 };
 
 const NETWORK = 'policy.onnx';
-const incomplete = ({ name }: FileSet) => bad(`${name}: a policy is config.json and ${NETWORK}`);
+const incomplete = (files: FileSet, name: string) =>
+  missingFile(files, name, `A policy is config.json and ${NETWORK}.`);
 
 /** The file of the network. */
 export const openPolicyNetwork = async (files: FileSet, signal: AbortSignal | undefined): Promise<ByteSource> => {
   const file = await files.open(NETWORK, { signal });
-  if (!file) throw incomplete(files);
+  if (!file) throw incomplete(files, NETWORK);
   return file;
 };
 
 export const openBlockPolicy = async (files: FileSet, signal?: AbortSignal): Promise<BlockPolicy> => {
   const json = await readJson(files, 'config.json', { signal });
-  if (!json) throw incomplete(files);
+  if (!json) throw incomplete(files, 'config.json');
   const { vocabulary, blockSizes, input } = readConfig(json);
   using file = await openPolicyNetwork(files, signal);
   const network: OnnxNetwork = await openOnnx(NETWORK, await readBytes(file, 0, file.size, signal), {

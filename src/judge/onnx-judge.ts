@@ -5,6 +5,7 @@ import { bad, refuse } from '../base/refuse.ts';
 import type { LoadSourceOptions } from '../engine/load/loaded-models.ts';
 import { loadTokenizer, type Tokenizer } from '../text/tokenizer.ts';
 import { type ByteSource, type FileSet, readBytes, readJson } from '../weights/files/byte-source.ts';
+import { missingFile } from '../weights/files/missing.ts';
 import type { ProbedFiles } from '../weights/files/probed.ts';
 import { readTokenizer } from '../weights/open.ts';
 import { layoutOf } from './input-layout.ts';
@@ -26,7 +27,7 @@ export const isOnnx = async (files: ProbedFiles, signal: AbortSignal | undefined
 export const openJudgeNetwork = async (files: FileSet, signal: AbortSignal | undefined): Promise<ByteSource> => {
   const path = files.entry ?? NETWORK;
   const file = await files.open(path, { signal });
-  if (!file) throw bad(`${files.name}: ${path} is missing`);
+  if (!file) throw missingFile(files, path);
   return file;
 };
 
@@ -66,7 +67,7 @@ export const loadOnnxJudge = async (
 ): Promise<{ judge: VocabularyJudge; notice: string | undefined }> => {
   const { signal } = options;
   const json = await readJson(files, 'config.json', { signal });
-  if (!json) throw bad(`${files.name}: a judge is config.json and ${NETWORK}`);
+  if (!json) throw missingFile(files, 'config.json', `A judge is config.json and ${NETWORK}.`);
   const { vocab_size: vocabulary, max_position_embeddings: context } = json;
   for (const [name, value] of Object.entries({ vocab_size: vocabulary, max_position_embeddings: context }))
     if (!Number.isInteger(value) || (value as number) < 1) throw bad(`config.json: ${name} is ${value}`);

@@ -1,16 +1,17 @@
 // Sentence embeddings: a small ONNX encoder and its tokenizer from any folder or address in the sentence-transformers
 // layout (all-MiniLM-L6-v2 …). The tokenizer library makes the tokens. An embedding is the mean over the tokens, of unit
 // length.
-import { bad } from '../base/refuse.ts';
 import type { SentenceEncoder } from '../decode/core/system.ts';
 import type { LoadedSentences, LoadSourceOptions } from '../engine/load/loaded-models.ts';
 import { build, checkTokenizer } from '../text/check-tokenizer.ts';
 import { type ByteSource, type FileSet, readBytes } from '../weights/files/byte-source.ts';
+import { missingFile } from '../weights/files/missing.ts';
 import { readTokenizer } from '../weights/open.ts';
 import { openTextOnnx } from './onnx.ts';
 
 /** Where exporters put the network, the smallest first. */
 const NETWORKS = ['onnx/model_quantized.onnx', 'model_quantized.onnx', 'onnx/model.onnx', 'model.onnx'];
+const NEEDS = `A sentence encoder is tokenizer.json and one of ${NETWORKS.join(', ')}.`;
 
 /** The file of the network. */
 export const openSentenceNetwork = async (files: FileSet, signal: AbortSignal | undefined): Promise<ByteSource> => {
@@ -18,7 +19,7 @@ export const openSentenceNetwork = async (files: FileSet, signal: AbortSignal | 
     const file = await files.open(name, { signal, optional: true });
     if (file) return file;
   }
-  throw bad(`${files.name}: none of ${NETWORKS.join(', ')} is there`);
+  throw missingFile(files, NETWORKS.at(-1) as string, NEEDS);
 };
 
 /** The mean row, scaled to length 1. */
@@ -34,7 +35,7 @@ export const openSentences = async (
   { signal, onnx }: Pick<LoadSourceOptions, 'signal' | 'onnx'> = {},
 ): Promise<Omit<LoadedSentences, 'name'>> => {
   const words = await readTokenizer(files, signal);
-  if (!words) throw bad(`${files.name}: tokenizer.json is missing`);
+  if (!words) throw missingFile(files, 'tokenizer.json', NEEDS);
   build('tokenizer.json', () => checkTokenizer(words.tokenizer));
   const { openEncoder } = await import('../text/library.ts');
   const encoder = build('tokenizer.json', () => openEncoder(words.tokenizer, words.config));

@@ -85,6 +85,9 @@ describe('safetensors', () => {
     await expect(openFiles({ 'config.json': encode({}), 'onnx/model.onnx': file })).rejects.toMatchObject({
       hint: expect.stringContaining('for ONNX runtimes'),
     });
+    await expect(openFiles({ 'config.json': encode({}), 'policy.onnx': file })).rejects.toMatchObject({
+      hint: expect.stringContaining('load it as `policy`'),
+    });
   });
 
   it('shards: a missing one, a tensor in the wrong one, a path instead of a name', async () => {

@@ -5,8 +5,9 @@ import { checkCounts } from './believable.ts';
 import { type Checkpoint, type TokenizerFiles, templateField } from './checkpoint.ts';
 import { addressFiles } from './files/address.ts';
 import { type ByteSource, blobFiles, type FileSet, memoryFiles, readJson, readText } from './files/byte-source.ts';
-import { checkedFiles, type Digests } from './files/checked.ts';
+import { checkedFiles, type Digests, SERVE_BUNDLED } from './files/checked.ts';
 import { HttpSource } from './files/http.ts';
+import { missingFile } from './files/missing.ts';
 import type { Store } from './files/store.ts';
 import { readGguf } from './gguf/container.ts';
 import { inFile, openGguf } from './gguf/open-gguf.ts';
@@ -60,7 +61,7 @@ export const openCheckpoint = async (source: Source, options: OpenOptions = {}):
       file = await files.open(instead, { signal });
       if (file) await files.open(name, { signal, optional: true }); // a store may remember that it is absent
     }
-    if (!file) throw bad(missing(files, name), hintFor(files));
+    if (!file) throw missingFile(files, name);
     opened.push(file);
     return file;
   };
@@ -98,7 +99,7 @@ export const fileSet = (source: Source, { store, onProgress }: OpenOptions): Fil
   if (source.kind === 'files') return blobFiles(source.files);
   if (source.kind === 'bytes') return memoryFiles(source.files);
   if (source.kind === 'folder') return source.files;
-  const { url, revalidate, digests } = source;
+  const { url, revalidate, bundled, digests } = source;
   let arrived = 0;
   const sizes = new Map<string, number>();
   const onBytes = (bytes: number): void => {
@@ -121,25 +122,12 @@ export const fileSet = (source: Source, { store, onProgress }: OpenOptions): Fil
   });
   const files: FileSet = {
     ...found,
+    hint: bundled && SERVE_BUNDLED,
     get sentPage() {
       return sentPage;
     },
   };
   return digests ? checkedFiles(files, digests) : files;
-};
-
-const missing = (files: FileSet, name: string): string =>
-  files.name === name ? `${name} is missing` : `${files.name}: ${name} is missing`;
-
-const hintFor = ({ names, sentPage }: FileSet): string => {
-  if (names?.includes('adapter_config.json'))
-    return 'It is an adapter (LoRA), not a model: merge it into its base model, and load what that gives.';
-  if (names?.some((name) => name.endsWith('.onnx')))
-    return 'It holds a model for ONNX runtimes: load the repository that has it in safetensors or GGUF.';
-  if (sentPage) return 'The server answered with a page instead of the file: check the address.';
-  return names?.length
-    ? `It has: ${names.slice(0, 12).join(', ')}.`
-    : 'A model is a folder with config.json and weights, or a .gguf file.';
 };
 
 /** The GGUF to open (of a split one, the first part), or null when the set is a safetensors model. */
@@ -160,7 +148,7 @@ const INDEX = 'model.safetensors.index.json';
 
 const openSafetensors = async (files: FileSet, open: Open, { signal }: OpenOptions): Promise<Opened> => {
   const config = await readJson(files, 'config.json', { signal });
-  if (!config) throw bad(missing(files, 'config.json'), hintFor(files));
+  if (!config) throw missingFile(files, 'config.json');
   const index = await readJson(files, INDEX, { signal, optional: true });
   const shards = index ? parseShardIndex(INDEX, index) : null;
   const names = shards ? [...new Set(shards.values())].sort() : [weightsFile(files)];
@@ -210,7 +198,7 @@ export const openTokenizerFiles = async (source: Source, options: OpenOptions = 
   const gguf = ggufFile(files);
   if (!gguf) return readTokenizer(files, options.signal);
   using file = await files.open(gguf, { signal: options.signal });
-  if (!file) throw bad(missing(files, gguf), hintFor(files));
+  if (!file) throw missingFile(files, gguf);
   const { metadata } = await readGguf(file, options.signal);
   return inFile(gguf, () => ggufTokenizer(metadata));
 };

@@ -247,10 +247,12 @@ export const readDrafter = (json: Json, tensors?: Names): DrafterFamily => {
     throw bad('the file does not tell the size of its vocabulary', 'Its target does: name both.');
   const read = isSpeculators(json) ? readSpeculators : readerIn(DRAFTERS, name);
   if (read) return read(new Config(json));
-  const hint = readerIn(MODELS, name)
-    ? 'It is a language model, and none with an MTP layer that Outrider runs: load it as `draft`.'
-    : '';
-  throw unsupported(name, DRAFTERS, hint);
+  if (readerIn(MODELS, name))
+    throw bad(
+      `${name} is a language model: it is no drafter, and has no MTP layer that Outrider runs`,
+      'Use a drafter that was made for the target, or a target with an MTP layer (Qwen3.5). A smaller model is loaded as `draft`.',
+    );
+  throw unsupported(name, DRAFTERS, '');
 };
 
 /** Tensors that a drafter's checkpoint may hold besides those of the architecture; two map its own vocabulary. */

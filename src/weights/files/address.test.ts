@@ -133,15 +133,19 @@ describe.skipIf(noShared)('models from the web and from dropped files', () => {
   it('an address with no model says what is missing; an aborted one says so', async () => {
     await using server = await serveFiles({});
     await expect(openUrl(server, 'm/x.gguf')).rejects.toMatchObject({
-      message: 'x.gguf is missing',
+      code: 'download-failed',
+      message: `the server has no ${server.address}m/x.gguf`,
+      hint: expect.stringMatching(/^Check the address\. A model is /),
     });
     await expect(openUrl(server, 'm')).rejects.toMatchObject({
-      message: expect.stringContaining('config.json is missing'),
+      code: 'download-failed',
+      message: `the server has no ${server.address}m/config.json`,
+      hint: expect.stringMatching(/^Check the address\. A model is /),
     });
     server.behave({ pageForMissing: true });
     for (const path of ['m', 'm/x.gguf'])
       await expect(openUrl(server, path)).rejects.toMatchObject({
-        message: expect.stringContaining('is missing'),
+        message: expect.stringContaining(`the server has no ${server.address}m/`),
         hint: 'The server answered with a page instead of the file: check the address.',
       });
     await expect(openUrl(server, 'm', { signal: AbortSignal.abort() })).rejects.toMatchObject({ code: 'aborted' });

@@ -29,7 +29,7 @@ export const addressFiles = (
   open: (address: string, options: OpenFile) => Promise<ByteSource | null>,
 ): FileSet => {
   const { name, entry, at } = readAddress(address);
-  return { name, names: null, entry, open: (file, options) => open(at(file), options) };
+  return { name, names: null, entry, addressOf: at, open: (file, options) => open(at(file), options) };
 };
 
 /** The address of the file that a model at this address begins with. */

@@ -43,6 +43,10 @@ export interface FileSet {
   readonly names: readonly string[] | null;
   /** The file that was named; null when it was the whole set. */
   readonly entry: string | null;
+  /** Where a file is on the web; absent where the set is on this machine. */
+  readonly addressOf?: ((name: string) => string) | undefined;
+  /** What to do when a file is missing. Absent: what the set itself shows. */
+  readonly hint?: string | undefined;
   /** A server has answered with a page instead of a file, as some do for every path. */
   readonly sentPage?: boolean | undefined;
   /** Null when there is no such file. */

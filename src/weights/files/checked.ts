@@ -3,6 +3,7 @@
 import { bad } from '../../base/refuse.ts';
 import { type ByteSource, type FileSet, memorySource, readBytes } from './byte-source.ts';
 import { sha256 } from './digest.ts';
+import { missingFile } from './missing.ts';
 
 /** SHA-256 in hexadecimal, by the file's name. */
 export type Digests = Readonly<Record<string, string>>;
@@ -13,13 +14,15 @@ export const checkedFiles = (files: FileSet, digests: Digests): FileSet => ({
   async open(name, options) {
     if (!Object.hasOwn(digests, name)) return files.open(name, options);
     const source = await files.open(name, options);
-    if (!source) throw bad(`${files.name}: ${name} is missing`, HINT);
+    if (!source) throw missingFile(files, name);
     const afresh = () => files.open(name, { ...options, afresh: true });
     return checkedSource(files.name, source, digests[name] as string, afresh);
   },
 });
 
-const HINT = 'Serve the folder models/ of this version of Outrider as it is, next to the page or below `base`.';
+/** What to do where files of a bundled model are missing, or others. */
+export const SERVE_BUNDLED =
+  'Serve the folder models/ of this version of Outrider as it is, next to the page or below `base`.';
 
 const checkedSource = (
   set: string,
@@ -39,7 +42,7 @@ const checkedSource = (
     using again = await afresh();
     const second = again && (await read(again, signal));
     if (second) return second;
-    throw bad(`${set}: ${source.name} differs from the file that this version of Outrider came with`, HINT);
+    throw bad(`${set}: ${source.name} differs from the file that this version of Outrider came with`, SERVE_BUNDLED);
   };
   return {
     name: source.name,

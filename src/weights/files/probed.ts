@@ -13,6 +13,8 @@ export const probed = (files: FileSet): ProbedFiles => {
     name: files.name,
     names: files.names,
     entry: files.entry,
+    addressOf: files.addressOf,
+    hint: files.hint,
     get sentPage() {
       return files.sentPage;
     },
