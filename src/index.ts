@@ -42,10 +42,10 @@ export type { DeviceCard, MeasureOptions, Measuring } from './engine/device-card
 export {
   createEngine,
   type Engine,
-  type EngineOptions,
   type Loaded,
   type ModelInfo,
 } from './engine/engine.ts';
+export type { EngineOptions } from './engine/engine-options.ts';
 export { loadSource } from './engine/load/language-model.ts';
 export type { LoadedModel, LoadSourceOptions, Progress } from './engine/load/loaded-models.ts';
 export type {

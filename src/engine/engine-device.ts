@@ -1,7 +1,29 @@
 // The device of an engine: opened when it is first needed, by one caller at a time, and replaced after a loss. A device
 // that the caller brought is the caller's to replace.
 import { OutriderError } from '../base/errors.ts';
+import { refuse } from '../base/refuse.ts';
+import { shown } from '../base/shown.ts';
 import { Gpu } from '../gpu/device.ts';
+
+type Device = Gpu | GPUDevice;
+
+/** An adapter has limits too, and no queue. */
+const isDevice = (gpu: unknown): boolean =>
+  gpu instanceof Gpu || (typeof gpu === 'object' && gpu !== null && 'queue' in gpu && 'limits' in gpu);
+
+/** Throws `bad-request` where `gpu`, or what a function gave as one, is no device. */
+export const checkDevice = (gpu: unknown): void => {
+  if (isDevice(gpu)) return;
+  throw refuse(
+    `gpu must be a device, or a function that opens one, not ${shown(gpu)}`,
+    'A device is what `await adapter.requestDevice()` gives, and an adapter what `await gpu.requestAdapter()` gives.',
+  );
+};
+
+const overDevice = async (device: Device): Promise<Gpu> => {
+  checkDevice(device);
+  return device instanceof Gpu ? device : Gpu.over(device);
+};
 
 /** Two losses within so many milliseconds: the third device would go the same way. */
 const TOO_SOON = 60_000;
@@ -18,14 +40,14 @@ export class EngineDevice {
   #lastLoss = Number.NEGATIVE_INFINITY;
 
   /** `given`: a device, or what opens one. */
-  constructor(given: Gpu | GPUDevice | (() => Promise<Gpu>)) {
+  constructor(given: Device | (() => Promise<Device>)) {
     this.#owned = typeof given === 'function';
     this.#free = (gpu) => {
       if (this.#owned) gpu.destroy();
       else if (gpu !== given) gpu.release(); // of a bare device, which the caller keeps: what the engine has made there
     };
     this.current = given instanceof Gpu ? given : null;
-    this.#open = typeof given === 'function' ? given : async () => (given instanceof Gpu ? given : Gpu.over(given));
+    this.#open = async () => overDevice(typeof given === 'function' ? await given() : given);
   }
 
   /** A device that works. Throws the failure of one that the caller brought. */

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { OutriderError } from '../base/errors.ts';
 import type { DecodingSystem } from '../decode/core/system.ts';
-import type { Gpu } from '../gpu/device.ts';
+import { Gpu } from '../gpu/device.ts';
 import type { LanguageModel } from '../model/interface.ts';
 import autoregressive from '../systems/autoregressive.ts';
 import { toyModel } from '../testing/toys/toy-model.ts';
@@ -501,7 +501,11 @@ describe('what fails in the middle', () => {
 
   it('close frees a device that is still being opened, and none is opened afterwards', async () => {
     let [opened, destroyed] = [0, 0];
-    const gpu = { failure: null, destroy: () => destroyed++, device: { limits: {} } } as unknown as Gpu;
+    const gpu: Gpu = Object.assign(Object.create(Gpu.prototype), {
+      failure: null,
+      destroy: () => destroyed++,
+      device: { limits: {} },
+    });
     const engine = createEngine({
       gpu: async () => {
         opened++;

@@ -19,7 +19,6 @@ import {
 } from '../decode/core/system.ts';
 import { Timings } from '../decode/core/timings.ts';
 import { openBrowserGpu } from '../gpu/browser.ts';
-import type { Gpu } from '../gpu/device.ts';
 import { meter } from '../gpu/meter.ts';
 import { Profile } from '../gpu/profile.ts';
 import type { CachePrecision, Cursor } from '../model/interface.ts';
@@ -35,6 +34,7 @@ import { takeRequest } from './check-request.ts';
 import { ConstrainedRun } from './constrained-run.ts';
 import { type DeviceCard, type MeasureOptions, measureCard } from './device-card.ts';
 import { EngineDevice } from './engine-device.ts';
+import { checkEngine, type EngineOptions } from './engine-options.ts';
 import { Idle } from './idle.ts';
 import { type Job, modelsOf, readRequest } from './job.ts';
 import {
@@ -85,21 +85,6 @@ export interface Engine {
   close(): Promise<void>;
 }
 
-/** Where an engine takes its device, the bundled models and its systems from. */
-export interface EngineOptions {
-  /**
-   * Default: the browser's, opened by the first load that needs it. Elsewhere: a device, in Node of the npm package
-   * `webgpu`, or a function that opens one. Only a function can replace a lost device.
-   */
-  readonly gpu?: Gpu | GPUDevice | (() => Promise<Gpu>);
-  /** The address under which `models/` is served. Default: the page's own. */
-  readonly base?: string;
-  /** Default: all of systems/index.ts. */
-  readonly systems?: readonly DecodingSystem[];
-  /** Compile what no load waits for once nothing has run for a second, as the worker does. Default: when it is needed. */
-  readonly whenIdle?: boolean;
-}
-
 /** What is loaded and what can run with it, as plain data. */
 export interface Loaded {
   /** Null until a load or a preflight needed a GPU. A browser may leave the texts empty. `software`: the CPU does the work. */
@@ -141,7 +126,10 @@ export interface ModelInfo {
 type ReadSidecar = (file: string, signal: AbortSignal) => unknown;
 
 /** An engine in this thread: on a page, in a worker, or in Node. */
-export const createEngine = (options: EngineOptions = {}): Engine => new LocalEngine(options);
+export const createEngine = (options: EngineOptions = {}): Engine => {
+  checkEngine(options);
+  return new LocalEngine(options);
+};
 
 class LocalEngine implements Engine {
   readonly #queue: Queue;

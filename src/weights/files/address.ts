@@ -54,6 +54,11 @@ const fileAddress = (address: string): URL => {
   } catch {
     throw refuse(`${address} is not a URL`, 'Give one such as https://host/folder/.');
   }
+  if (url.protocol === 'file:')
+    throw refuse(
+      `${address} is on a disk, which has no server`,
+      "Serve the files from http:// or https://, or give them themselves: { kind: 'files', files }.",
+    );
   if (url.hostname !== 'huggingface.co') return url;
   const page = /^\/([^/]+\/[^/]+)\/?$/.exec(url.pathname);
   if (page) url.pathname = `/${page[1]}/resolve/main/`;

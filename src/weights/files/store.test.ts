@@ -470,8 +470,11 @@ describe('without storage', () => {
     const store = new Store(null);
     expect(store.notice).toMatch(/no storage/);
     expect(same(await load(store), file)).toBe(true);
-    // Node has no OPFS at all.
-    expect((await openBrowserStore()).notice).toMatch(/no storage here/);
+    // Node has no OPFS at all, and is no browser.
+    expect((await openBrowserStore()).notice).toBe('There is no storage here: models are downloaded anew each time.');
+    vi.stubGlobal('isSecureContext', true);
+    expect((await openBrowserStore()).notice).toMatch(/^This browser offers no storage here/);
+    vi.unstubAllGlobals();
   });
 
   it('a disk that fills up ends the storing, not the download', async () => {

@@ -79,7 +79,9 @@ export class Store {
   constructor(folder: StoreFolder | null, settings: StoreSettings = {}) {
     this.#folder = folder;
     this.#settings = settings;
-    this.#unkept = folder ? null : (settings.notice ?? 'There is no storage: models are downloaded anew each time.');
+    this.#unkept = folder
+      ? null
+      : (settings.notice ?? 'There is no storage here: models are downloaded anew each time.');
   }
 
   /** For people: what works otherwise than usual. Null: nothing. */
@@ -275,6 +277,7 @@ export const openBrowserStore = async (): Promise<Store> => {
     if (!('createWritable' in FileSystemFileHandle.prototype)) throw new Error('createWritable is missing');
     return new Store(folder);
   } catch (error) {
+    if (!('isSecureContext' in globalThis)) return new Store(null); // no browser: what is said by default is all
     const reason = error instanceof Error ? error.message : String(error);
     return new Store(null, { notice: `This browser offers no storage here (${reason}): models are not kept.` });
   }
