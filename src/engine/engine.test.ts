@@ -376,7 +376,17 @@ describe('what cannot run is refused before anything runs', () => {
   });
 
   it('a run without a model', async () => {
-    await expect(collect(createEngine(), sampled)).rejects.toMatchObject({ code: 'bad-request' });
+    await expect(collect(createEngine(), sampled)).rejects.toMatchObject({
+      code: 'bad-request',
+      message: 'no model is loaded on this machine',
+    });
+    const engine = createEngine();
+    await engine.load({ draft: loaded(toyModel({ vocabulary: 512, sharpness: 8, context: 256 })) });
+    await expect(collect(engine, sampled)).rejects.toMatchObject({
+      code: 'bad-request',
+      message: 'no model is loaded as the target',
+      hint: 'Load a target, or a draft for a remote target.',
+    });
   });
 });
 

@@ -143,7 +143,10 @@ export const readRequest = (request: RunRequest, all: LoadedModels, systems: rea
   const target = readerOf(loaded);
   const models = modelsOf(loaded, request);
   if (!system || !target || !models)
-    throw refuse('no model is loaded on this machine', 'Load a target, or a draft for a remote target.');
+    throw refuse(
+      `no model is loaded ${all.draft ? 'as the target' : 'on this machine'}`,
+      'Load a target, or a draft for a remote target.',
+    );
   if (all.textTarget && !loaded.draft && system.needs.includes('draft') && all.target && all.draft)
     checkVocabulary(all.target, all.draft);
   const missing = missingRoles(system, (role) => loaded[role] !== undefined);
