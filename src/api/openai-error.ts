@@ -8,7 +8,7 @@ export interface ErrorBody {
   readonly message: string;
   readonly type: 'invalid_request_error' | 'server_error' | 'aborted';
   readonly param: string | null;
-  /** OpenAI's where it has one (`context_length_exceeded`), otherwise ours (errors.ts). */
+  /** Of a wrong request OpenAI's (`context_length_exceeded`), null where it has none; of any other failure ours (errors.ts). */
   readonly code: string | null;
 }
 

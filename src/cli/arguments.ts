@@ -112,8 +112,13 @@ export interface Parsed<O extends Options> {
   readonly positionals: readonly string[];
 }
 
-/** `most` positionals are allowed. A value may begin with a dash: `--parents -1,0,0`. */
-export const parseArguments = <O extends Options>(options: O, argv: readonly string[], most = 0): Parsed<O> => {
+/** `most` positionals are allowed; `usage` is the hint beyond. A value may begin with a dash: `--parents -1,0,0`. */
+export const parseArguments = <O extends Options>(
+  options: O,
+  argv: readonly string[],
+  most = 0,
+  usage = '',
+): Parsed<O> => {
   // Not strict: its errors name no nearest option, and it refuses values that begin with a dash.
   const { tokens } = parseArgs({
     args: [...argv],
@@ -139,7 +144,7 @@ export const parseArguments = <O extends Options>(options: O, argv: readonly str
     if (!option.placeholder && token.value !== undefined) throw new UsageError(`${token.rawName} takes no value`);
     given.set(token.name, [...(given.get(token.name) ?? []), token.value ?? '']);
   }
-  if (positionals.length > most) throw new UsageError(`unexpected argument "${positionals[most]}"`);
+  if (positionals.length > most) throw new UsageError(`unexpected argument "${positionals[most]}"`, usage);
   const values = Object.entries(options).map(([name, { read }]) => [name, read(name, given.get(name) ?? [])]);
   return { values: Object.fromEntries(values) as Values<O>, positionals };
 };

@@ -39,6 +39,7 @@ describe('the program', () => {
     [['-h'], 'unknown option -h', 'The nearest is --help'],
     [['tokenise'], 'unknown command tokenise', 'The nearest is tokenize'],
     [['tokenize', '--txt', 'x'], 'unknown option --txt', 'The nearest is --text'],
+    [['tokenize', 'A cup'], 'unexpected argument "A cup"', 'outrider tokenize [--model M] (--text T'],
     [['tokenize'], 'tokenize needs one of --text, --ids and --file', ''],
     [
       ['tokenize', '--text', 'a', '--model', 'nowhere'],

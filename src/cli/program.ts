@@ -57,10 +57,11 @@ const run = async ([first, ...others]: readonly string[], terminal: Terminal): P
     throw new UsageError(`unknown command ${name}`, `The nearest is ${nearest(name, names)}; --help lists all.`);
   }
   const most = command.positionals.length + (command.optional?.length ?? 0);
-  const given = parseArguments({ ...command.options, ...COMMON }, rest, most);
+  const usage = `outrider ${name} ${command.usage}`;
+  const given = parseArguments({ ...command.options, ...COMMON }, rest, most, usage);
   if (given.values.help) return terminal.write(commandHelp(command));
   const missing = command.positionals[given.positionals.length];
-  if (missing !== undefined) throw new UsageError(`${name} needs ${missing}`, `outrider ${name} ${command.usage}`);
+  if (missing !== undefined) throw new UsageError(`${name} needs ${missing}`, usage);
   await command.run(given, terminal);
 };
 

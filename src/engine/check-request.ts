@@ -108,7 +108,7 @@ const checkPrompt = (prompt: unknown): void => {
     );
   const { messages, text: raw, tokens, begin } = prompt;
   const given = [messages, raw, tokens].filter((value) => value !== undefined).length;
-  if (given !== 1) throw refuse(`prompt must be one of ${WAYS}; ${given} of them are given`);
+  if (given !== 1) throw refuse(`prompt must be one of ${WAYS}; ${given} of them are given`, 'Give one of them.');
   for (const field of Object.keys(prompt))
     if (!PROMPT_FIELDS.includes(field))
       throw refuse(`prompt has no field "${field}"`, `Its fields are: ${PROMPT_FIELDS.join(', ')}.`);

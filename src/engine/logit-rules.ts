@@ -46,7 +46,8 @@ const readBadWords = (words: RunRequest['badWords'] = [], target: LoadedModel): 
     if (typeof word !== 'string' && !Array.isArray(word))
       throw refuse(`badWords[${i}] must be a text or a list of token ids, not ${shown(word)}`);
     const all = typeof word === 'string' ? (word === '' ? [] : spellings(word, target)) : [word];
-    if (all.every(({ length }) => length === 0)) throw refuse(`badWords[${i}] is empty`);
+    if (all.every(({ length }) => length === 0))
+      throw refuse(`badWords[${i}] is empty`, 'Leave it out: a word has at least one token.');
     return all.map((tokens: readonly number[]) => {
       const wrong = tokens.findIndex((id) => !isToken(id, vocabulary));
       if (wrong >= 0)
@@ -68,7 +69,8 @@ export const readLogitRules = (
   if (!asked) return null;
   const { repetitionPenalty = 1, presencePenalty = 0, frequencyPenalty = 0, minTokens = 0 } = request;
   const least = inRange('minTokens', minTokens, 0, Number.MAX_SAFE_INTEGER, true);
-  if (least > maxTokens) throw refuse(`minTokens is ${least}, and maxTokens only ${maxTokens}`);
+  if (least > maxTokens)
+    throw refuse(`minTokens is ${least}, and maxTokens only ${maxTokens}`, 'Ask for fewer tokens, or allow more.');
   const rules: LogitRules = {
     repetition: inRange('repetitionPenalty', repetitionPenalty, 0.01, 100),
     presence: inRange('presencePenalty', presencePenalty, -2, 2),

@@ -145,7 +145,7 @@ it('ensembles and step routers refuse the fields by name', async () => {
 
 it('values that cannot be are refused by the name of their field', async () => {
   const { engine, run } = await toyEngine(autoregressive, TOY, [STOP]);
-  const cases: readonly [Rules, string][] = [
+  const cases: readonly [Rules, string, hint?: string][] = [
     [{ repetitionPenalty: 0 }, 'repetitionPenalty must be from 0.01 to 100, not 0'],
     [{ repetitionPenalty: Number.NaN }, 'repetitionPenalty must be'],
     [{ presencePenalty: 2.5 }, 'presencePenalty must be from -2 to 2, not 2.5'],
@@ -153,12 +153,15 @@ it('values that cannot be are refused by the name of their field', async () => {
     [{ logitBias: { 12: 1 } }, 'logitBias: "12" is no token of the vocabulary of 12'],
     [{ logitBias: { 3: 101 } }, 'logitBias[3] must be from -100 to 100, not 101'],
     [{ minTokens: 1.5 }, 'minTokens must be a whole number'],
-    [{ minTokens: 9 }, 'minTokens is 9, and maxTokens only 8'],
-    [{ badWords: [[]] }, 'badWords[0] is empty'],
+    [{ minTokens: 9 }, 'minTokens is 9, and maxTokens only 8', 'Ask for fewer tokens, or allow more.'],
+    [{ badWords: [[]] }, 'badWords[0] is empty', 'Leave it out: a word has at least one token.'],
     [{ badWords: [[3], [40]] }, 'badWords[1]: 40 is no token of the vocabulary of 12'],
     [{ badWords: ['no'] }, 'has no tokenizer, so badWords must be lists of token ids'],
   ];
-  for (const [rules, message] of cases)
-    await expect(run({ prompt: { tokens: [1] }, maxTokens: 8, ...rules }), message).rejects.toThrow(message);
+  for (const [rules, message, hint = ''] of cases)
+    await expect(run({ prompt: { tokens: [1] }, maxTokens: 8, ...rules }), message).rejects.toMatchObject({
+      message: expect.stringContaining(message),
+      hint: expect.stringContaining(hint),
+    });
   await engine.close();
 });
