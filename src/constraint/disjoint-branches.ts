@@ -1,6 +1,6 @@
 // Whether two branches of `oneOf` have no value in common.
 import { isObject } from '../base/is-object.ts';
-import { asNode, impliedTypes, isOf, type Node, refused, TYPES, type Type } from './schema-keywords.ts';
+import { ASSERTIONS, asNode, impliedTypes, isOf, type Node, refused, TYPES, type Type } from './schema-keywords.ts';
 
 /** Objects with the same properties are equal, in any order. */
 const inOrder = (_: string, value: unknown): unknown =>
@@ -63,8 +63,21 @@ const namesOf = (node: Node): ReadonlySet<unknown> | null => {
   if (Object.keys(node).some((name) => /^(depend|allOf|patternProperties|propertyNames)/.test(name))) return null;
   const { properties = {}, required = [], additionalProperties } = node;
   if (!isObject(properties) || !Array.isArray(required)) return null;
-  const names = new Set<unknown>([...Object.keys(properties), ...required]);
+  const possible = Object.keys(properties).filter((name) => properties[name] !== false);
+  const names = new Set<unknown>([...possible, ...required]);
   return names.size === 0 && additionalProperties !== false ? null : names;
+};
+
+/**
+ * Of a oneOf whose branches say no more than that they require one property: for each branch the names of the others. An
+ * object without those is of this branch alone. Null: it says more.
+ */
+export const otherNames = (branches: readonly unknown[]): readonly (readonly unknown[])[] | null => {
+  const names = branches.map(asNode).flatMap(({ required, ...node }) => {
+    const isPlain = Object.keys(node).every((name) => name === 'type' || !ASSERTIONS.has(name));
+    return isPlain && Array.isArray(required) && required.length === 1 ? [required[0] as unknown] : [];
+  });
+  return names.length === branches.length ? names.map((own) => names.filter((name) => name !== own)) : null;
 };
 
 /** oneOf is compiled as anyOf, which is the same only where no value is of two branches. */

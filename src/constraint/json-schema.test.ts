@@ -88,6 +88,37 @@ const KEPT: Readonly<Record<string, JsonSchema>> = {
     ],
   },
   'oneOf next to a type that a branch lacks': { type: 'string', oneOf: [{ type: 'integer' }, { maxLength: 2 }] },
+  'oneOf by a property that is required, next to what all have': {
+    type: ['object', 'null'],
+    properties: { a: { const: 1 }, b: { type: 'boolean' }, c: { type: 'null' } },
+    additionalProperties: false,
+    oneOf: [{ required: ['a'] }, { type: 'object', required: ['b'] }],
+  },
+  'oneOf by a property, of which one is always there': {
+    properties: { a: { const: 1 }, b: { const: 2 } },
+    required: ['b'],
+    oneOf: [{ required: ['a'] }, { required: ['b'] }],
+  },
+  'oneOf by a constant, next to a property that all have': {
+    type: 'object',
+    properties: { name: { type: 'string', maxLength: 2 } },
+    required: ['name'],
+    oneOf: ['a', 'b'].map((kind) => ({ properties: { kind: { const: kind } }, required: ['kind'] })),
+  },
+  'anyOf of properties that are required, next to them': {
+    type: 'object',
+    properties: { a: { const: 1 }, b: { const: 2 } },
+    additionalProperties: false,
+    anyOf: [{ required: ['a'] }, { required: ['b'] }],
+  },
+  'keywords next to a reference and to anyOf': {
+    $defs: { a: { type: 'integer', minimum: -3 } },
+    properties: {
+      a: { $ref: '#/$defs/a', maximum: 5 },
+      b: { anyOf: [{ maximum: 12 }, { multipleOf: 50 }], minimum: 9 },
+    },
+    required: ['a', 'b'],
+  },
   'allOf: keywords next to a reference': {
     allOf: [{ $ref: '#/$defs/a', maxLength: 3 }],
     $defs: { a: { $ref: '#/$defs/b', minLength: 2 }, b: { type: 'string' } },
@@ -143,11 +174,23 @@ const KEPT: Readonly<Record<string, JsonSchema>> = {
     minProperties: 1,
     maxProperties: 2,
   },
+  'two of the listed properties': {
+    properties: { a: { const: 1 }, b: { const: 2 }, c: { const: 3 }, d: { const: 4 } },
+    minProperties: 2,
+    maxProperties: 2,
+  },
+  'one required property and at most one other': {
+    properties: { a: { const: 1 }, b: { const: 2 }, c: { const: 3 } },
+    required: ['b'],
+    maxProperties: 2,
+  },
+  'all of the listed properties': { properties: { a: { const: 1 }, b: { const: 2 } }, minProperties: 2 },
+  'none of the listed properties': { properties: { a: true }, maxProperties: 0 },
   'no value of a type': { not: { type: ['integer', 'object', 'array'], maxLength: 1 }, maxLength: 4 },
   'a property that must not be there': { properties: { a: false, b: { not: {} } } },
   'multiples of a number': {
     type: 'object',
-    properties: { a: { multipleOf: 25 }, b: { multipleOf: 2, minimum: 1 } },
+    properties: { a: { multipleOf: 25 }, b: { multipleOf: 2, minimum: 7 } },
     required: ['a', 'b'],
   },
   'multiples between bounds': { type: 'integer', multipleOf: 7, minimum: -14, exclusiveMaximum: 21 },
@@ -331,7 +374,26 @@ const REFUSED: Readonly<Record<string, readonly [schema: unknown, message: strin
     'type next to $ref',
   ],
   'types that exclude each other': [{ type: 'string', anyOf: [{ type: 'integer' }] }, 'anyOf allows no value'],
-  'more properties than are listed': [{ properties: { a: true }, maxProperties: 0 }, 'maxProperties'],
+  'more properties than are listed': [{ properties: { a: true }, minProperties: 2 }, 'fewer than minProperties'],
+  'fewer properties than are required': [{ required: ['a', 'b'], maxProperties: 1 }, 'more than maxProperties'],
+  'a property, and none possible': [
+    { properties: { a: false }, minProperties: 1 },
+    'minProperties 1, and no properties',
+  ],
+  'oneOf that requires the same property twice': [
+    { properties: { a: true }, oneOf: [{ required: ['a'] }, { required: ['a'] }] },
+    'under two branches of oneOf',
+  ],
+  'oneOf by a property, next to another type': [
+    { type: 'string', oneOf: [{ required: ['a'] }, { required: ['b'] }] },
+    'oneOf allows no value',
+  ],
+  'a branch of anyOf with properties that are closed next to it': [
+    { additionalProperties: false, anyOf: [{ properties: { a: true } }] },
+    '/anyOf/0: additionalProperties in a part of allOf',
+  ],
+  'a bound next to an enum': [{ enum: [1, 2], minimum: 2 }, 'minimum next to enum is not supported'],
+  'a reference to nothing, next to a bound': [{ $ref: '#/$defs/no', minimum: 2 }, 'names nothing'],
   'an end inside a group': [{ pattern: '^(a$|b)c' }, '$ inside a pattern is not supported'],
   'a count that ends before it begins': [{ pattern: '^a{2,0}$' }, '{2,0} ends before it begins'],
   'a look-ahead': [{ type: 'string', pattern: '^a(?=b)' }, 'look-around'],
@@ -473,6 +535,11 @@ describe('schemas that are refused', () => {
     expect(() => schemaGrammar(schema as JsonSchema)).toThrowError(
       expect.objectContaining({ code: 'bad-constraint', message: expect.stringContaining(message) }),
     );
+  });
+
+  it('a keyword next to an enum, with what to do instead', () => {
+    const hint = 'Leave out the values that minimum excludes.';
+    expect(() => schemaGrammar({ enum: [1, 2], minimum: 2 })).toThrowError(expect.objectContaining({ hint }));
   });
 
   it('a format that JSON Schema does not have is an annotation next to a pattern', () => {

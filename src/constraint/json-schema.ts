@@ -6,7 +6,7 @@ import { isObject } from '../base/is-object.ts';
 import { Steps } from '../text/bounded-pattern.ts';
 import type { JsonSchema } from './constraint.ts';
 import { dependentVariants } from './dependencies.ts';
-import { checkDisjoint } from './disjoint-branches.ts';
+import { checkDisjoint, otherNames } from './disjoint-branches.ts';
 import { FORMATS, UNKEPT_FORMATS, VARIANTS } from './formats.ts';
 import { LONGEST_GRAMMAR } from './grammar-size.ts';
 import { characterClass, literal } from './literal.ts';
@@ -163,37 +163,52 @@ export const schemaRules = (
     if (!isObject(node)) throw refused(path, 'it must be an object or true');
     const keywords = Object.keys(node).filter((name) => ASSERTIONS.has(name) && node[name] !== undefined);
     checkSpelling(node, path);
-    const only = (name: string, ...also: string[]): void => {
-      const other = keywords.find((each) => each !== name && !also.includes(each));
-      if (other !== undefined) throw refused(path, `${other} next to ${name} is not supported`);
-    };
+    /** A keyword that says more than this one and `type`. */
+    const nextTo = (name: string): string | undefined => keywords.find((each) => each !== name && each !== 'type');
     if (node.required !== undefined && !Array.isArray(node.required))
       throw refused(path, 'required must be a list of names');
     if (node.nullable === true) throw refused(path, 'nullable is not supported', 'Write "type": [..., "null"].');
     if (node.not !== undefined) return read(withoutNot(node, resolved(node.not), path), path, depth + 1);
     if ('$ref' in node) {
-      only('$ref', 'type');
+      if (isLocal(node) && isSchema(lookUp(whole, node.$ref)) && nextTo('$ref') !== undefined)
+        return read(allOf({ allOf: [node] }, path), path, depth + 1);
       const [types, own] = [typesOf(node, path), typesOf(asNode(resolved(node)), path)];
       if (types && !own?.every((type) => types.includes(type)))
         throw refused(path, 'type next to $ref is not supported', 'Write it where the reference points.');
       return reference(node.$ref, path);
     }
     if ('const' in node || 'enum' in node) {
-      only('const' in node ? 'const' : 'enum', 'type');
+      const name = 'const' in node ? 'const' : 'enum';
+      const other = nextTo(name);
+      if (other !== undefined)
+        throw refused(
+          path,
+          `${other} next to ${name} is not supported`,
+          `Leave out the values that ${other} excludes.`,
+        );
       const types = typesOf(node, path);
       const values = 'const' in node ? [node.const] : Array.isArray(node.enum) ? node.enum : [];
       const possible = values.filter((value) => !types || types.some((type) => isOf(value, type)));
-      if (possible.length === 0) throw refused(path, `${'const' in node ? 'const' : 'enum'} allows no value`);
+      if (possible.length === 0) throw refused(path, `${name} allows no value`);
       return alternatives(possible.map((value) => constant(value, path, depth)));
     }
     if ('allOf' in node) return read(allOf(node, path), path, depth + 1);
     for (const name of ['anyOf', 'oneOf'] as const) {
       if (!(name in node)) continue;
-      only(name, 'type');
-      if (!Array.isArray(node[name]) || node[name].length === 0)
+      const branches = node[name];
+      if (!Array.isArray(branches) || branches.length === 0)
         throw refused(`${path}/${name}`, 'it must be a list of schemas');
-      const types = typesOf(node, path);
-      const parts: unknown[] = types ? node[name].map((part) => narrowed(part, types, path)) : node[name];
+      const others = name === 'oneOf' ? otherNames(branches) : null;
+      const types = others
+        ? (typesOf(node, path) ?? ['object']).filter((type) => type === 'object')
+        : typesOf(node, path);
+      const { [name]: _, type: __, ...rest } = node;
+      const parts = branches.map((branch, i): unknown => {
+        const narrow = types ? narrowed(branch, types, path) : branch;
+        if (narrow === false) return false;
+        const part = nextTo(name) === undefined ? narrow : allOf({ ...rest, allOf: [narrow] }, `${path}/${name}/${i}`);
+        return others ? without(asNode(part), others[i] as readonly string[]) : part;
+      });
       if (name === 'oneOf')
         checkDisjoint(
           parts.filter((part) => part !== false).map((part) => resolved(part)),
@@ -280,10 +295,13 @@ export const schemaRules = (
     const open =
       Object.keys(properties).length + members.length === 0 && (additionalProperties !== false || patterns.length > 0);
     // Two properties of one name count as one.
-    const [least, most] = open ? [1, 0] : [members.filter((member) => member.required).length, members.length];
-    if (!(Number(minProperties) <= least)) throw unsupported(path, 'minProperties');
-    if (!(Number(maxProperties) >= most)) throw unsupported(path, 'maxProperties');
-    if (members.length > 0) return named(`"{" space ${membersFrom(members)} space "}"`);
+    if (open && !(Number(minProperties) <= 1)) throw unsupported(path, 'minProperties');
+    if (members.length > 0) {
+      const some = membersFrom(members, Number(minProperties), Number(maxProperties));
+      if (some === null) throw refused(path, 'its properties are fewer than minProperties, or more than maxProperties');
+      return named(`"{" space ${some} space "}"`);
+    }
+    if (!open && Number(minProperties) > 0) throw refused(path, `minProperties ${minProperties}, and no properties`);
     if (!open || maxProperties === 0) return named('"{" space "}"');
     if (patterns.length === 0 && additionalProperties === true && minProperties === 0 && maxProperties === Infinity)
       return 'object';
@@ -301,17 +319,26 @@ export const schemaRules = (
     return named(`"{" space ${minProperties === 0 ? `(${some})?` : some} space "}"`);
   };
 
-  /** Members in their order; those that are not required may be left out, each with its comma. */
-  const membersFrom = (members: readonly { readonly text: string; readonly required: boolean }[]): string => {
-    /** After a member. */
-    let after = '""';
-    /** Before any. */
-    let first = '""';
-    for (const { text, required } of members.toReversed()) {
-      first = named(required ? `${text} ${after}` : `${text} ${after} | ${first}`);
-      after = named(required ? `comma ${text} ${after}` : `comma ${text} ${after} | ${after}`);
-    }
-    return first;
+  /**
+   * Members in their order, so many of them; those that are not required may be left out, each with its comma. Null:
+   * there are never so many.
+   */
+  const membersFrom = (
+    members: readonly { readonly text: string; readonly required: boolean }[],
+    least: number,
+    most: number,
+  ): string | null => {
+    // By how many were written before: what may follow. From `last` on their number makes no difference.
+    const last = most < members.length ? most : Math.max(1, Math.min(least, members.length));
+    let after = Array.from({ length: last + 1 }, (_, written): string | null => (written >= least ? '""' : null));
+    for (const { text, required } of members.toReversed())
+      after = after.map((without, written) => {
+        const next = written < most ? after[Math.min(written + 1, last)] : null;
+        const ways = [next && `${written > 0 ? 'comma ' : ''}${text} ${next}`, required ? null : without];
+        const possible = ways.filter((way) => typeof way === 'string');
+        return possible.length === 0 ? null : named(possible.join(' | '));
+      });
+    return after[0] ?? null;
   };
 
   const arrayOf = (node: Node, path: string, depth: number): string => {
@@ -460,6 +487,12 @@ const withoutNot = ({ not: _, ...node }: Node, not: unknown, path: string): Node
   );
   if (type.length === 0) throw unsupported(path, 'not');
   return { ...node, type };
+};
+
+/** An object without these properties; false where it requires one of them. */
+const without = ({ properties, ...node }: Node, names: readonly string[]): Node | false => {
+  if (Array.isArray(node.required) && node.required.some((name) => names.includes(name))) return false;
+  return { ...node, properties: { ...asNode(properties), ...Object.fromEntries(names.map((name) => [name, false])) } };
 };
 
 /** A branch of anyOf or oneOf next to which these types stand. */

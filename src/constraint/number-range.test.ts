@@ -121,6 +121,24 @@ it('multiples', () => {
   expect(wrong).toEqual([]);
 });
 
+it.each([2, 5, 8, 100, 1000])('multiples of %i, which divides 1000, between any bounds', (step) => {
+  const random = randomOf(step);
+  const ends = [-Infinity, -123_456.5, -5 * step, -1, 0, 1, 10, 995, 100_000, 1_234_567, Infinity];
+  const wrong: string[] = [];
+  for (const least of ends)
+    for (const most of ends.filter((each) => each > least)) {
+      const matcher = new RegExp(`^(${multiplePattern(step, least, most) ?? '$^'})$`);
+      for (let j = 0; j < 60; j++) {
+        const end = [least, most, 0].filter(Number.isFinite)[random(3)] ?? random(1e9) * (random(2) - 0.5);
+        const x = random(2) * step * (Math.trunc(end / step) + random(7) - 3) + random(2) * (random(9) - 4);
+        const expected = x % step === 0 && x >= least && x <= most;
+        if (matcher.test(String(x)) !== expected) wrong.push(`${x} ${step} ${least} ${most}`);
+      }
+      for (const text of ['-0', '00', '000', '0100']) if (matcher.test(text)) wrong.push(`${text} ${least} ${most}`);
+    }
+  expect(wrong).toEqual([]);
+});
+
 it.each([
   [{ exclusiveMinimum: 0 }, '0.05', true],
   [{ exclusiveMinimum: 0 }, '0.0', false],

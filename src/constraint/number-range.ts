@@ -149,6 +149,25 @@ export const numberPattern = (bounds: {
 /** Multiples between bounds that are written out. */
 const MOST_MULTIPLES = 500;
 
+/** Multiples of 0 or more of a step that divides 10 ** `digits`: the last digits tell. */
+const endingInMultiples = (step: number, digits: number, first: number, last: number): readonly string[] => {
+  const whole = 10 ** digits;
+  const short: string[] = [];
+  /** Last digits, by the digits that may stand before them. */
+  const longer = new Map<string, string[]>();
+  for (let ending = 0; ending < whole; ending += step) {
+    if (first <= ending && ending <= last) short.push(`${ending}`);
+    const before = natural(Math.max(1, Math.ceil((first - ending) / whole)), Math.floor((last - ending) / whole));
+    if (before.length > 0) longer.set(before.join('|'), [...(longer.get(before.join('|')) ?? []), `${ending}`]);
+  }
+  return [
+    ...short,
+    ...[...longer].map(
+      ([before, endings]) => `(${before})(${endings.map((each) => each.padStart(digits, '0')).join('|')})`,
+    ),
+  ];
+};
+
 /** A pattern of the whole multiples of a step; null: none lies between the bounds; undefined: they cannot be kept. */
 export const multiplePattern = (step: number, least: number, most: number): string | null | undefined => {
   if (!Number.isSafeInteger(step)) return undefined;
@@ -158,11 +177,10 @@ export const multiplePattern = (step: number, least: number, most: number): stri
     if (Math.max(-first, last) * step > MOST) return undefined;
     return Array.from({ length: last - first + 1 }, (_, i) => `${(first + i) * step}`).join('|');
   }
-  // The last digits tell whether a step that divides a power of ten divides a number.
   const digits = [1, 2, 3].find((count) => 10 ** count % step === 0);
-  const signed = least === -Infinity;
-  if (digits === undefined || most !== Infinity || !(signed || (first >= 0 && first <= 1))) return undefined;
-  const endings = Array.from({ length: 10 ** digits / step }, (_, i) => `${i * step}`);
-  const longer = `[1-9][0-9]{0,${14 - digits}}(${endings.map((ending) => ending.padStart(digits, '0')).join('|')})`;
-  return `${first > 0 ? '' : '0|'}${signed ? '-?' : ''}(${[...endings.slice(1), longer].join('|')})`;
+  if (digits === undefined) return undefined;
+  const [low, high] = [Math.max(least, 1 - MOST), Math.min(most, MOST - 1)];
+  const below = endingInMultiples(step, digits, Math.max(1, -high), -low);
+  const parts = [...below.map((each) => `-${each}`), ...endingInMultiples(step, digits, Math.max(0, low), high)];
+  return parts.length === 0 ? null : parts.join('|');
 };
