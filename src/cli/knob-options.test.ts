@@ -20,6 +20,11 @@ test('without one, or where it follows the acceptance, a run may fall back', () 
   expect(read('cos', 'gamma=5,1')).toEqual({ gamma: [5, 1] });
 });
 
+test('a setting without a value names where the right ones are', () => {
+  const hint = 'outrider systems draft-model lists its knobs and their values.';
+  expect(() => read('draft-model', 'gamma')).toThrow(expect.objectContaining({ hint }));
+});
+
 test('a knob is set once', () => {
   expect(() => read('draft-model', 'gamma=2', 'gamma=3')).toThrow('--set: gamma is given twice');
 });

@@ -86,7 +86,9 @@ const loadWithRemote = async (
   terminal: Terminal,
 ): Promise<LoadedModels & { readonly draft: LoadedModel }> => {
   // The draft reads the text in the target's place, and judges are loaded for it.
-  const needs = systems.flatMap((system) => system.needs.filter((role) => role !== 'target' && role !== 'draft'));
+  const needs = systems
+    .filter((system) => system.remote) // not those that would write the target's steps here
+    .flatMap((system) => system.needs.filter((role) => role !== 'target' && role !== 'draft'));
   const here = { ...wanted, model: wanted.draft ?? DEFAULT_DRAFT, draft: undefined };
   if (far.notice) terminal.note(`warning: ${far.notice}`);
   const { target: draft, ...others } = await loadTogether(device, here, [{ needs }], terminal);

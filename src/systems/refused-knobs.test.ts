@@ -57,6 +57,17 @@ it('combined: only a drafter, where none is loaded', async () => {
   });
 });
 
+it('a system that would write the target’s steps, where its models are not loaded', async () => {
+  const engine = createEngine();
+  await engine.load({ target: toyLoaded(toyModel(TOY)) });
+  const knobs = { inner: 'eagle3', delimiter: 1 };
+  const events = engine.run({ prompt: { tokens: [1] }, system: 'target-only', knobs })[Symbol.asyncIterator]();
+  await expect(events.next()).rejects.toMatchObject({
+    message: expect.stringContaining('target-only: inner must be one of autoregressive, '),
+    hint: expect.stringMatching(/^With the models that they need loaded, also: .*eagle3/),
+  });
+});
+
 it.each([majority, draftOnly])(
   '$id: a prompt and an answer that the draft, which writes it, has no room for',
   async (system) => {

@@ -42,7 +42,9 @@ export const fitInner = (models: Models): Knobs => {
   const serves = (system: DecodingSystem): boolean =>
     missingRoles(system, (role) => models[role] !== undefined).length === 0;
   const [best = autoregressive] = BY_DEFAULT.filter(serves).toSorted((a, b) => b.needs.length - a.needs.length);
-  return { inner: { ...innerKnob, options: WRITERS.filter(serves).map(({ id }) => id), initial: best.id } };
+  const absent = WRITERS.filter((system) => !serves(system)).map(({ id }) => id);
+  const others = absent.length > 0 && { others: `With the models that they need loaded, also: ${absent.join(', ')}.` };
+  return { inner: { ...innerKnob, options: WRITERS.filter(serves).map(({ id }) => id), initial: best.id, ...others } };
 };
 
 /** The system that writes the target's steps. */

@@ -21,7 +21,11 @@ export const readEntry = (name: string): BenchEntry => {
   if (!system) throw refuse(`there is no system "${id}"`, `Systems: ${SYSTEMS.map((each) => each.id).join(', ')}.`);
   const knobs = settings.map((setting) => {
     const [knob, value] = setting.split(/=(.*)/s);
-    if (!knob || !value) throw refuse(`${name}: "${setting}" is not KNOB=VALUE`);
+    if (!knob || value === undefined)
+      throw refuse(
+        `${name}: "${setting}" is not KNOB=VALUE`,
+        `outrider systems ${id} lists its knobs and their values.`,
+      );
     return [knob, parseKnob(system, knob, value.replaceAll('/', ','))] as const;
   });
   return { name, system, knobs: Object.fromEntries(knobs) };

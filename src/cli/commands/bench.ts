@@ -11,6 +11,7 @@ import { readSuite, SPLITS, SUITE_NAMES, suiteFile } from '../bench/suites.ts';
 import { defineCommand } from '../command.ts';
 import { auxiliaryOptions, kvOption, openDevice, precisionOption } from '../device.ts';
 import { checkEarly } from '../early-checks.ts';
+import { withInner } from '../knob-options.ts';
 import { readTextFile } from '../messages.ts';
 import { modelOption } from '../model-source.ts';
 import { loadAll, readFar, remoteOptions } from '../remote-options.ts';
@@ -222,7 +223,7 @@ export const bench = defineCommand({
     const ways = systems.map(({ system }) => system);
     const far = readFar(values, ways);
     using device = await openDevice(terminal);
-    const models = await loadAll(device, far, values, ways, terminal);
+    const models = await loadAll(device, far, values, withInner(systems), terminal);
     const report = await runBench(device.gpu, models, {
       prompts,
       offset: values.offset,

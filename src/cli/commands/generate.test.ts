@@ -114,6 +114,13 @@ describe('generate from text', PATIENCE, () => {
     expect(events(stdout)[0]).toMatchObject({ type: 'run', knobs: { drafter: 'dspark' } });
   });
 
+  it('loads the drafter of the system that writes the target’s steps', async () => {
+    const asked = ['--prompt', '1 + 2', '--system', 'rsd', '--set', 'inner=eagle3', '--set', 'delta=1'];
+    const { status, stderr, stdout } = await runCli('generate', ...asked, '--max-tokens', '8', '--json');
+    expect({ status, stderr }).toMatchObject({ status: 0 });
+    expect(events(stdout)[0]).toMatchObject({ type: 'run', models: { eagle3: 'eagle3' }, knobs: { inner: 'eagle3' } });
+  });
+
   it('keeps what was generated when it is interrupted, and exits with 130', async () => {
     const long = ['--ignore-eos', '--max-tokens', '900']; // not over when the signal comes
     const { process: child, finished } = startCli(['generate', '--prompt', '1', ...long, '--json']);
@@ -138,7 +145,8 @@ describe('generate from text', PATIENCE, () => {
     [['--prompt', 'a', '--logprobs', '2'], '--logprobs belongs to --json'],
     [['--prompt', 'a', '--system', 'oracular'], '--system: "oracular" is not one of autoregressive'],
     [['--prompt', 'a', '--set', 'gamma'], '--set: "gamma" is not KNOB=VALUE'],
-    [['--prompt', 'a', '--system', 'draft-model', '--set', 'gamma=x'], 'draft-model: gamma takes a number, not "x"'],
+    [['--prompt', 'a', '--system', 'draft-model', '--set', 'gamma=x'], 'a whole number from 0 to 15, not "x"'],
+    [['--prompt', 'a', '--system', 'draft-model', '--set', 'gamma='], 'a whole number from 0 to 15, not ""'],
     [
       ['--prompt', 'a', '--system', 'dflash', '--set', 'draft=best'],
       'draft must be one of sampled, greedy, not "best"',

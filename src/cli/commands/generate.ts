@@ -25,7 +25,7 @@ import { begunRun } from '../begun-run.ts';
 import { type COMMON, defineCommand } from '../command.ts';
 import { auxiliaryOptions, kvOption, openDevice, precisionOption } from '../device.ts';
 import { checkEarly } from '../early-checks.ts';
-import { readKnobs } from '../knob-options.ts';
+import { readKnobs, withInner } from '../knob-options.ts';
 import { messagesOption, readMessages, readTextFile } from '../messages.ts';
 import { modelOption } from '../model-source.ts';
 import { LEGEND, painter } from '../paint.ts';
@@ -211,7 +211,7 @@ export const generate = defineCommand({
     checkEarly(request, system);
     const far = readFar(values, [system]);
     using device = await openDevice(terminal);
-    const models = await loadAll(device, far, values, [system], terminal);
+    const models = await loadAll(device, far, values, withInner([{ system, knobs: request.knobs ?? {} }]), terminal);
     const reader = (system.remote ? stepReaderOf(models) : readerOf(models)) as LoadedModel;
     const engine = createEngine({ gpu: device.gpu });
     const loaded = Object.entries(

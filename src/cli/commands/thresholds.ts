@@ -19,6 +19,7 @@ import { MATH_SUITES, readSuite, SPLITS, suiteFile } from '../bench/suites.ts';
 import { atEscalation, type Sweep, type SweepPoint, sweep } from '../bench/sweep.ts';
 import { defineCommand } from '../command.ts';
 import { auxiliaryOptions, openDevice, precisionOption } from '../device.ts';
+import { withInner } from '../knob-options.ts';
 import { readTextFile } from '../messages.ts';
 import { modelOption } from '../model-source.ts';
 import { loadAll } from '../remote-options.ts';
@@ -121,7 +122,7 @@ export const thresholds = defineCommand({
     const problems = chosenPrompts(read, values);
     if (problems.some(({ result }) => result === null)) throw new UsageError(`${file}: a problem has no "result"`);
     using device = await openDevice(terminal);
-    const ways = [...entries.map(({ system }) => system), random];
+    const ways = [...withInner(entries), random];
     const models = await loadAll(device, { target: null, judge: null }, values, ways, terminal);
     for (const judge of [models.prm, models.router])
       if (judge?.model.needsSteps)

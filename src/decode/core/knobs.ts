@@ -121,11 +121,9 @@ export const resolveKnobs = (
 /** A value as people type it: `8`, `greedy`, `2,4,8`. */
 export const parseKnob = (system: Named, name: string, text: string): KnobValue => {
   const knob = findKnob(system, name);
-  if (knob.kind === 'choice') return check(`${system.id}: ${name}`, knob, text);
-  const read = (part: string): number => {
-    const value = decimal(part, false);
-    if (Number.isFinite(value)) return value;
-    throw refuse(`${system.id}: ${name} takes ${knob.kind === 'numbers' ? 'numbers' : 'a number'}, not "${text}"`);
-  };
-  return check(`${system.id}: ${name}`, knob, knob.kind === 'numbers' ? text.split(',').map(read) : read(text));
+  const several = knob.kind === 'numbers';
+  const numbers = (several ? text.split(',') : [text]).map((part) => decimal(part, false));
+  const isNumeric = knob.kind !== 'choice' && numbers.every(Number.isFinite);
+  // A text that is no number is refused as it was typed, with the right values.
+  return check(`${system.id}: ${name}`, knob, isNumeric ? (several ? numbers : (numbers[0] as number)) : text);
 };
