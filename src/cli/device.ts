@@ -37,13 +37,15 @@ export const kvOption = choice(
   'precision of cached keys and values (default: f32); f16 takes half the memory, q8 28 %',
 );
 
+const DRAFTER = 'a DFlash, DSpark or EAGLE-3 drafter of this target, or built-in: its own MTP layer';
+
+/** Of a command that has no other drafter. */
+export const drafterOption = text('M', DRAFTER);
+
 /** Options that name auxiliary models. */
 export const auxiliaryOptions = {
   draft: text('M', 'a small model of the same vocabulary (default, for the bundled target: draft)'),
-  drafter: text(
-    'M',
-    "a DFlash, DSpark or EAGLE-3 drafter of this target, or built-in: its own MTP layer (default, for the bundled target: the system's)",
-  ),
+  drafter: text('M', `${DRAFTER} (default, for the bundled target: the system's)`),
   also: texts(
     'M',
     "another member of the target's ensemble, of the same vocabulary; may be repeated (default: the draft)",

@@ -61,6 +61,12 @@ describe.skipIf(noShared)('draft-logits', PATIENCE, () => {
     expect(relativeError(floats(out), floats(shared('golden/eagle3-tiny/chain_logits.f32')))).toBeLessThan(1e-3);
   });
 
+  it('names no default of --drafter, which it has not', async () => {
+    const { stdout } = await runCli('draft-logits', '--help');
+    expect(stdout).toMatch(/--drafter M +a DFlash, DSpark or EAGLE-3 drafter of this target, or built-in/);
+    expect(stdout).not.toContain("the system's");
+  });
+
   it.each([
     [['--tokens', '1,2', '--block-size', '1'], '--block-size 1 leaves nothing to draft'],
     [['--tokens', '1,2', '--block-size', '0'], '--block-size: 0 is less than 1'],

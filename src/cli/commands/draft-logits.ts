@@ -3,7 +3,7 @@
 import type { BlockDrafter, Cursor, FeatureDrafter, Forward, MarkovDrafter } from '../../model/interface.ts';
 import { flag, integer, integers, text, UsageError } from '../arguments.ts';
 import { defineCommand } from '../command.ts';
-import { auxiliaryOptions, loadTogether, openDevice, precisionOption } from '../device.ts';
+import { drafterOption, loadTogether, openDevice, precisionOption } from '../device.ts';
 import { modelOption } from '../model-source.ts';
 import { append, argmax, finite, OutputFiles } from '../raw-output.ts';
 import { checkWritable } from '../writable.ts';
@@ -127,7 +127,7 @@ export const draftLogits = defineCommand({
   positionals: [],
   options: {
     target: modelOption,
-    drafter: auxiliaryOptions.drafter,
+    drafter: drafterOption,
     tokens: integers('1,2,3', 'the token ids so far; the last one is the anchor', { least: 0 }),
     'block-size': integer('B', 'B - 1 tokens are drafted; by DSpark B, or as many as it can', { least: 1 }),
     base: flag('of DSpark: the logits before the correction by the token drafted before'),
