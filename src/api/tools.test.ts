@@ -103,6 +103,13 @@ it('calls several functions in one answer, or one where only one is wanted', asy
   expect(Math.max(...counts)).toBeGreaterThan(1);
 });
 
+it('a call that the budget cuts before its name is known is no text', async () => {
+  const own = await client(HERMES_TEMPLATE);
+  const asked = { ...request, tools: [weather], tool_choice: 'required' as const, max_tokens: 5 };
+  const [cut] = (await own.chat.completions.create(asked)).choices;
+  expect([cut?.finish_reason, cut?.message.content, cut?.message.tool_calls]).toEqual(['length', '', undefined]);
+});
+
 it('a response format is that of an answer without calls, so it changes none that must be a call', async () => {
   const own = await client(HERMES_TEMPLATE);
   const format = { type: 'json_schema' as const, json_schema: { name: 'trip', schema: { type: 'object' } } };

@@ -23,9 +23,13 @@ export class AnswerReader {
 
   constructor({ tools: family, reasoning }: AnswerFormat, tools: Tools | undefined) {
     const known = family === null ? null : familyById(family);
-    const most = tools?.parallel === false ? 1 : undefined;
+    const { parallel, choice = 'auto' } = tools ?? {};
+    const wanted = {
+      ...(parallel === false && { most: 1 }),
+      onlyCalls: choice === 'required' || typeof choice === 'object',
+    };
     this.#reasoning = reasoning && new ReasoningSplitter(reasoning);
-    this.#calls = known && tools ? new CallParser(known, tools.functions, most) : null;
+    this.#calls = known && tools ? new CallParser(known, tools.functions, wanted) : null;
   }
 
   /** The last piece was a part of the reasoning. */

@@ -3,7 +3,7 @@
 // `functools`, and those of Qwen3-Coder, Qwen3.5 and LFM2 further below.
 import { describe, expect, it } from 'vitest';
 import { type AnswerFormat, type AnswerPart, AnswerReader } from '../answer-format.ts';
-import type { ToolFunction } from './tools.ts';
+import type { ToolFunction, Tools } from './tools.ts';
 
 const ARG1 = { type: 'object', properties: { arg1: { type: 'integer' } }, required: ['arg1'] };
 const typed = (types: Readonly<Record<string, string | readonly string[]>>) => ({
@@ -381,3 +381,25 @@ it('begins with reasoning where the prompt has opened them', () => {
   expect(read(format, [...`\nI'm\nthinking\n</think>\n\n${HELLO}`])).toEqual(whole);
   expect(read(format, ['no end'])).toEqual({ text: '', reasoning: 'no end', calls: [] });
 });
+
+it.each<[NonNullable<Tools['choice']>]>([['required'], [{ name: 'special_function' }]])(
+  'the beginning of a call is no text where the answer is a call: %j',
+  (choice) => {
+    const written = '<tool_call>\n{"name": "special_function", "arguments": {"arg1": 1}}\n</tool_call>\n<tool_call>';
+    const format = { tools: 'hermes', reasoning: null };
+    const partsOf = (length: number): readonly AnswerPart[] => {
+      const reader = new AnswerReader(format, { functions, choice });
+      const parts = [...reader.push(written.slice(0, length)), ...reader.end()];
+      expect(reader.inText).toBe(false);
+      return parts;
+    };
+    for (let length = 1; length <= written.length; length++)
+      expect(partsOf(length).filter(({ type }) => type === 'text')).toEqual([]);
+    expect(partsOf(written.length).map(({ type }) => type)).toEqual(['call', 'arguments']);
+    // Where the model may write what it likes, this is an answer.
+    const free = new AnswerReader(format, { functions });
+    expect([...free.push('<tool_call>\n{"name": "spec'), ...free.end()].every(({ type }) => type === 'text')).toBe(
+      true,
+    );
+  },
+);

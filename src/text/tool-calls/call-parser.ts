@@ -20,6 +20,7 @@ export class CallParser {
   readonly #family: ToolFamily;
   readonly #functions: readonly ToolFunction[];
   readonly #most: number;
+  readonly #onlyCalls: boolean;
   #text = '';
   /** Inside a list of calls: what was taken since the last call, to be text after all. Null: outside. */
   #inside: string | null;
@@ -29,11 +30,19 @@ export class CallParser {
   /** The list has no call yet. */
   #isNew = true;
 
-  /** `most`: further calls are left out. */
-  constructor(family: ToolFamily, functions: readonly ToolFunction[], most = Number.POSITIVE_INFINITY) {
+  /**
+   * `most`: further calls are left out. `onlyCalls`: a grammar keeps the answer to calls, so what is none when it ends is
+   * the beginning of one.
+   */
+  constructor(
+    family: ToolFamily,
+    functions: readonly ToolFunction[],
+    { most = Number.POSITIVE_INFINITY, onlyCalls = false }: { readonly most?: number; readonly onlyCalls?: boolean },
+  ) {
     this.#family = family;
     this.#functions = functions;
     this.#most = most;
+    this.#onlyCalls = onlyCalls;
     this.#inside = family.atStart ? '' : null;
   }
 
@@ -47,9 +56,9 @@ export class CallParser {
     return this.#told !== null;
   }
 
-  /** In a list that has a call: what comes is no text, unless a later push says so. */
+  /** In a list that has a call, or is to have one: what comes is no text, unless a later push says so. */
   get inCalls(): boolean {
-    return this.#inside !== null && (!this.#isNew || this.calling);
+    return this.#onlyCalls || (this.#inside !== null && (!this.#isNew || this.calling));
   }
 
   push(text: string): readonly CallEvent[] {
@@ -58,7 +67,7 @@ export class CallParser {
   }
 
   end(): readonly CallEvent[] {
-    return this.#read(true);
+    return this.#read(true).filter(({ type }) => type !== 'text' || !this.#onlyCalls);
   }
 
   #read(ended: boolean): readonly CallEvent[] {
