@@ -194,7 +194,8 @@ async function* orWithoutReasoning(
   try {
     yield* run(request);
   } catch (error) {
-    if (!(error instanceof OutriderError) || !error.unsupported || !request.reasoning?.enabled) throw error;
+    const isUnknown = error instanceof OutriderError && error.unsupported === 'reasoning';
+    if (!isUnknown || !request.reasoning?.enabled) throw error;
     warnings.push({ type: 'unsupported', feature: 'reasoning', details: error.message });
     const { enabled: _, ...reasoning } = request.reasoning;
     yield* run({ ...request, reasoning });

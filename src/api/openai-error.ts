@@ -1,7 +1,7 @@
 // Errors as OpenAI's client throws them, with `status`, `type`, `code` and `param`.
 import { OutriderError, toFault } from '../base/errors.ts';
 import { shown } from '../base/shown.ts';
-import type { ChatCompletionParams, CompletionParams } from './openai-types.ts';
+import type { ChatCompletionParams, CompletionParams, OpenAIExtras } from './openai-types.ts';
 
 /** An error as OpenAI's server writes it. */
 export interface ErrorBody {
@@ -78,6 +78,29 @@ const paramsOf = (params: ChatCompletionParams | CompletionParams): Readonly<Rec
   return { ...PARAMS, prompt: 'messages', logprobs: 'top_logprobs', maxTokens };
 };
 
+/** Whose error it is. */
+interface Asked {
+  readonly params: ChatCompletionParams | CompletionParams;
+  /** As they held for it. */
+  readonly extras: OpenAIExtras;
+}
+
+/** The parameter that asked for a field of ours which the model or the system cannot take. */
+const unsupportedParam = (field: string, asked: Asked | null): string | null => {
+  if (field === 'constraint') return 'response_format';
+  const { tool_choice: choice = 'auto' } = asked && 'messages' in asked.params ? asked.params : {};
+  if (field === 'tools') return (choice ?? 'auto') === 'auto' ? 'tools' : 'tool_choice';
+  if (field !== 'reasoning') return PARAMS[field] ?? null;
+  const { reasoning, reasoning_budget: budget } = asked?.extras ?? {};
+  if (budget !== undefined) return 'outrider.reasoning_budget';
+  return reasoning === undefined ? 'reasoning_effort' : 'outrider.reasoning';
+};
+
+const unsupported = (field: string, text: string, asked: Asked | null): Pick<ErrorBody, 'message' | 'param'> => {
+  const param = unsupportedParam(field, asked);
+  return { message: text.replace(`does not take ${field}`, `does not take ${param}`), param };
+};
+
 /** Of refusals that begin with other words; `prompt` is messages in a chat. */
 const BEGINNINGS: readonly (readonly [start: string, param: string])[] = [
   ['the prompt is empty', 'prompt'],
@@ -99,18 +122,20 @@ const inTheirWords = (
   return { message: param ? `${param}${rest}` : text, param };
 };
 
-/** `asked`: whose error it is; its parameters are named as it names them. */
-export const toApiError = (cause: unknown, asked: ChatCompletionParams | CompletionParams | null = null): APIError => {
+/** `asked`: its parameters are named as it names them. */
+export const toApiError = (cause: unknown, asked: Asked | null = null): APIError => {
   if (cause instanceof APIError) return cause;
   const { code, message, hint } = toFault(cause);
   const text = hint === '' ? message : `${message}. ${hint}`;
   if (!(cause instanceof OutriderError) || (code !== 'bad-request' && code !== 'bad-constraint'))
     return new APIError(500, { message: text, type: 'server_error', param: null, code }, { cause });
-  const params = asked ? paramsOf(asked) : PARAMS;
+  const params = asked ? paramsOf(asked.params) : PARAMS;
   const said = cause.overflow
     ? { message: text, param: params.prompt ?? 'prompt', code: 'context_length_exceeded' }
     : cause.unsupported
-      ? { message: text, param: 'reasoning_effort', code: 'unsupported_parameter' }
-      : { ...inTheirWords(text, params), code: null };
+      ? { ...unsupported(cause.unsupported, text, asked), code: 'unsupported_parameter' }
+      : cause.field
+        ? { message: text, param: PARAMS[cause.field] ?? null, code: null }
+        : { ...inTheirWords(text, params), code: null };
   return new APIError(400, { type: 'invalid_request_error', ...said }, { cause });
 };

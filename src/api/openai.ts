@@ -53,8 +53,8 @@ async function* counted(run: AsyncIterable<AnswerEvent>, usages: Usage[]): Async
 /** All choices, one after another: the device writes one answer at a time. An abort is thrown. */
 async function* steps(engine: Engine, params: Params, defaults: OpenAIExtras, signal: AbortSignal): Steps {
   const usages: Usage[] = [];
+  const extras = { ...defaults, ...stated(params.outrider ?? {}) };
   try {
-    const extras = { ...defaults, ...stated(params.outrider ?? {}) };
     const request = toRunRequest(params, extras);
     const n = countOf('n', params.n);
     const echo = new Echo(params, extras.onEvent);
@@ -71,7 +71,7 @@ async function* steps(engine: Engine, params: Params, defaults: OpenAIExtras, si
         }
       }
   } catch (error) {
-    throw toApiError(error, params);
+    throw toApiError(error, { params, extras });
   }
   yield { type: 'usage', usage: sum(usages) };
 }

@@ -6,7 +6,8 @@ it('carries what programs go by across a worker', () => {
   const facts = {
     remedy: { maxTokens: 8 },
     overflow: { requested: 9, context: 8 },
-    unsupported: 'reasoning' as const,
+    unsupported: 'reasoning',
+    field: 'knobs' as const,
   };
   const error = new OutriderError('bad-request', 'too much', 'Ask for less.', facts);
   expect(errorOf(structuredClone(toFault(error)))).toMatchObject({

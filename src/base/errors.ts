@@ -32,8 +32,10 @@ export interface Facts {
   readonly remedy?: Remedy;
   /** Of a prompt that does not fit the context together with its answer. */
   readonly overflow?: Overflow;
-  /** What was asked for that the loaded model does not know. */
-  readonly unsupported?: 'reasoning';
+  /** The field of the request that the loaded model, or the system, cannot take. */
+  readonly unsupported?: string;
+  /** Of a wrong setting of a system, whose message begins with neither: the field of the request. */
+  readonly field?: 'knobs';
 }
 
 /** What crosses `postMessage` and prints as `{"error": …}`. */
@@ -51,7 +53,8 @@ export class OutriderError extends Error {
   // Without `declare` each would be set twice: to undefined, and then by the constructor.
   declare readonly remedy: Remedy | undefined;
   declare readonly overflow: Overflow | undefined;
-  declare readonly unsupported: 'reasoning' | undefined;
+  declare readonly unsupported: string | undefined;
+  declare readonly field: 'knobs' | undefined;
 
   constructor(code: ErrorCode, message: string, hint = '', options?: ErrorOptions & Facts) {
     super(message, options);
@@ -60,13 +63,14 @@ export class OutriderError extends Error {
     this.remedy = options?.remedy;
     this.overflow = options?.overflow;
     this.unsupported = options?.unsupported;
+    this.field = options?.field;
   }
 }
 
 /** Anything thrown, as data. An unknown error is our own bug and says so. */
 export const toFault = (error: unknown): Fault => {
   if (error instanceof OutriderError) {
-    const { code, message, hint, remedy, overflow, unsupported } = error;
+    const { code, message, hint, remedy, overflow, unsupported, field } = error;
     return {
       code,
       message,
@@ -74,6 +78,7 @@ export const toFault = (error: unknown): Fault => {
       ...(remedy && { remedy }),
       ...(overflow && { overflow }),
       ...(unsupported && { unsupported }),
+      ...(field && { field }),
     };
   }
   if (error instanceof DOMException && error.name === 'AbortError')

@@ -18,7 +18,7 @@ export const checkEarly = (request: RunRequest, system: DecodingSystem): void =>
   checkRequest(request);
   if ('tokens' in request.prompt && request.prompt.tokens.length === 0)
     throw refuse('the prompt is empty', 'Give at least one token.');
-  if (request.constraint) expectExact(system, 'a constraint');
+  if (request.constraint) expectExact(system, 'constraint', 'a constraint');
   const { maxTokens = Number.POSITIVE_INFINITY } = request;
   readLogitRules(request, system, ANY_MODEL, { stopTokens: new Set(), maxTokens });
 };

@@ -76,15 +76,17 @@ const readSampling = (request: RunRequest): Sampling => {
   };
 };
 
-/** Only these systems check every token against a constraint. */
-export const expectExact = (system: DecodingSystem, what: string): void => {
+/** Only these systems check every token against a constraint. `field`: of the request, that asks for one. */
+export const expectExact = (system: DecodingSystem, field: keyof RunRequest, what: string): void => {
   if (!drawsFromTarget(system))
-    throw refuse(`${system.id} does not support ${what}`, 'Use `autoregressive` or a speculative system.');
+    throw refuse(`${system.id} does not support ${what}`, 'Use `autoregressive` or a speculative system.', {
+      unsupported: field,
+    });
 };
 
 const readConstraint = ({ constraint }: RunRequest, system: DecodingSystem, target: LoadedModel): Constraint | null => {
   if (!constraint) return null;
-  expectExact(system, 'a constraint');
+  expectExact(system, 'constraint', 'a constraint');
   needTokenizer(target, 'and a constraint is about text');
   return checkConstraint(constraint);
 };
@@ -154,6 +156,7 @@ export const readRequest = (request: RunRequest, all: LoadedModels, systems: rea
     throw refuse(
       `${id} needs a model for: ${missing.join(', ')}`,
       `Load one under each of these roles${missing.includes('mtp') ? `; mtp: '${BUILT_IN}', if the target has it` : ''}.`,
+      { unsupported: 'system' },
     );
 
   if (system.remote && loaded.remote) needTokenizer(target, 'and a remote target needs one');
@@ -165,8 +168,8 @@ export const readRequest = (request: RunRequest, all: LoadedModels, systems: rea
     constraint,
     reasoning,
   } = readPrompt(request, readConstraint(request, system, target), target);
-  if (reasoning) expectExact(system, 'a reasoning budget');
-  if (constraint) expectExact(system, 'a constraint');
+  if (constraint) expectExact(system, 'tools', 'a constraint'); // the request's own was looked at before
+  if (reasoning) expectExact(system, 'reasoning', 'a reasoning budget');
   if (prompt.length === 0) throw refuse('the prompt is empty', 'Give at least one token.');
   const knobs = resolveKnobs({ id, knobs: fittedKnobs(system, models) }, request.knobs);
   system.check?.({ models, knobs, hasText: target.tokenizer !== null });

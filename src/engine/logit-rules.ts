@@ -87,6 +87,7 @@ export const readLogitRules = (
     throw refuse(
       `${system.id} does not take ${asked}`,
       'Use plain decoding or a speculative system: ensembles and step routers draw from several models.',
+      { unsupported: asked },
     );
   return rules;
 };

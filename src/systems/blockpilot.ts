@@ -4,7 +4,7 @@
 // the models are first used, and the size with the least time a token wins; of sizes about as good, the smallest. Size
 // 1 is plain decoding. Beyond the paper, a DSpark drafter may fill the blocks.
 import { MOST_ROWS } from '../base/pass-rows.ts';
-import { refuse } from '../base/refuse.ts';
+import { refuseKnob } from '../decode/core/knobs.ts';
 import type { DecodingSystem, Round } from '../decode/core/system.ts';
 import { refusedFirst } from '../decode/speculative/block-drafter.ts';
 import { chooseSize } from '../decode/speculative/choose-block-size.ts';
@@ -63,11 +63,15 @@ export default {
   check({ models, knobs: { candidates, drafter: role } }) {
     const trained = mostRows(models, role) ?? 0;
     const most = Math.max(...candidates);
-    if (most > trained) throw refuse(`blockpilot: a block of ${most}; the ${role} drafter was trained for ${trained}`);
+    if (most > trained)
+      throw refuseKnob(`blockpilot: a block of ${most}; the ${role} drafter was trained for ${trained}`);
     const known = models.policy?.blockSizes ?? [];
     const strange = candidates.find((size) => !known.includes(size));
     if (candidates.length > 1 && strange !== undefined)
-      throw refuse(`blockpilot: the policy knows no block size ${strange}`, `It was trained for ${known.join(', ')}.`);
+      throw refuseKnob(
+        `blockpilot: the policy knows no block size ${strange}`,
+        `It was trained for ${known.join(', ')}.`,
+      );
   },
   async start(run) {
     const { candidates, drafter: role, label, 'fall-back': fallBack } = run.knobs;

@@ -2,7 +2,7 @@
 // the target's own checkpoint. A draft is a chain, or a tree that grows on the device; a system's file says which one
 // to begin with.
 import { MOST_ROWS } from '../base/pass-rows.ts';
-import { refuse } from '../base/refuse.ts';
+import { refuseKnob } from '../decode/core/knobs.ts';
 import { assumedCost, expectedCost } from '../decode/core/round-cost.ts';
 import type { DecodingSystem, PlannedRun, RunContext, SystemFacts } from '../decode/core/system.ts';
 import { FEATURE_PASS, type FeatureRole, openFeatures } from '../decode/speculative/open-features.ts';
@@ -49,7 +49,7 @@ export const defineFeatures = ({ initial, ...facts }: FeatureDeclaration): Decod
     const { shape, depth, width } = knobs;
     const deepest = models[facts.id]?.deepest(width) ?? 0;
     if (shape === 'tree' && depth > deepest)
-      throw refuse(
+      throw refuseKnob(
         `${facts.id}.depth is ${depth}; a tree of width ${width} has at most ${deepest} levels`,
         'Ask for less depth or width, or for shape=chain.',
       );

@@ -1,6 +1,7 @@
 // A system's settings, declared once as data: pages build their controls from them, the command line reads them, and a
 // wrong name or value is an error that says which are right.
 import { decimal } from '../../base/decimal.ts';
+import type { OutriderError } from '../../base/errors.ts';
 import { refuse } from '../../base/refuse.ts';
 import { shown } from '../../base/shown.ts';
 
@@ -59,6 +60,9 @@ export type KnobValues<K extends Knobs> = {
         : KnobValue;
 };
 
+/** A wrong setting of a system. */
+export const refuseKnob = (message: string, hint = ''): OutriderError => refuse(message, hint, { field: 'knobs' });
+
 interface Named {
   readonly id: string;
   readonly knobs: Knobs;
@@ -68,7 +72,7 @@ const findKnob = ({ id, knobs }: Named, name: string): Knob => {
   const knob = Object.hasOwn(knobs, name) ? knobs[name] : undefined;
   if (knob) return knob;
   const known = Object.keys(knobs);
-  throw refuse(
+  throw refuseKnob(
     `${id} has no knob "${name}"`,
     known.length > 0 ? `Its knobs are: ${known.join(', ')}.` : 'It has none.',
   );
@@ -83,7 +87,7 @@ const asGiven = (value: unknown): string =>
 const check = (where: string, knob: Knob, value: KnobValue): KnobValue => {
   if (knob.kind === 'choice') {
     if (knob.options.some((option) => option === value)) return value;
-    throw refuse(`${where} must be one of ${knob.options.join(', ')}, not ${asGiven(value)}`, knob.others);
+    throw refuseKnob(`${where} must be one of ${knob.options.join(', ')}, not ${asGiven(value)}`, knob.others);
   }
   const { min, max } = knob;
   const whole = Number.isInteger(knob.step ?? 1);
@@ -92,7 +96,7 @@ const check = (where: string, knob: Knob, value: KnobValue): KnobValue => {
   const numbers = knob.kind === 'numbers' && isList(value) && value.length > 0 ? value : [value];
   if (isList(value) === (knob.kind === 'numbers') && numbers.every(fits)) return value;
   const kind = `${whole ? 'whole ' : ''}${knob.kind === 'numbers' ? 'numbers' : 'number'}`;
-  throw refuse(
+  throw refuseKnob(
     `${where} must be ${knob.kind === 'numbers' ? '' : 'a '}${kind} from ${min} to ${max}, not ${asGiven(value)}`,
     (knob.kind === 'number' && typeof value === 'number' && value > max && knob.most) || '',
   );

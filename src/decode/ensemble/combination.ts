@@ -1,8 +1,7 @@
 // How the models of an ensemble become one distribution r: the knobs of all ensemble systems, and initial values that
 // suit the loaded models.
-import { refuse } from '../../base/refuse.ts';
 import type { Combination } from '../../model/interface.ts';
-import type { ChoiceKnob, KnobValues, NumberKnob, NumbersKnob } from '../core/knobs.ts';
+import { type ChoiceKnob, type KnobValues, type NumberKnob, type NumbersKnob, refuseKnob } from '../core/knobs.ts';
 import type { Models, WriterRole } from '../core/system.ts';
 
 /** The knobs of every ensemble system. */
@@ -52,7 +51,7 @@ export const eachMember = (
 ): readonly number[] => {
   if (given.length === members) return given;
   if (given.length === 1) return spread(given[0] as number);
-  throw refuse(`${name} takes one number, or one for each of the ${members} models, not ${given.length}`);
+  throw refuseKnob(`${name} takes one number, or one for each of the ${members} models, not ${given.length}`);
 };
 
 /** Refuses weights that are not one for all or one a member, or that are all 0. */
@@ -63,6 +62,6 @@ export const combinationOf = (
   if (combine === 'contrastive') return { kind: 'contrastive', mu };
   const others = (one: number) => [one, ...Array<number>(members - 1).fill((1 - one) / (members - 1))];
   const weights = eachMember('lambda', lambda, members, others);
-  if (weights.every((weight) => weight === 0)) throw refuse('lambda: all weights are 0');
+  if (weights.every((weight) => weight === 0)) throw refuseKnob('lambda: all weights are 0');
   return { kind: 'weighted', weights };
 };

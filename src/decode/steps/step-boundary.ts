@@ -1,6 +1,6 @@
 // Where a step of reasoning ends: after a blank line (a delimiter token where the models have no text), with the
 // answer, or at a limit.
-import { refuse } from '../../base/refuse.ts';
+import { refuseKnob } from '../core/knobs.ts';
 import type { PlannedRun, RunContext } from '../core/system.ts';
 
 export type StepEnd = 'delimiter' | 'stop' | 'length';
@@ -22,7 +22,7 @@ export const BLANK_LINE = '\n\n';
 /** Refuses a boundary that cannot be seen. */
 export const checkDelimiter = ({ knobs: { delimiter }, hasText }: DelimitedRun): void => {
   if (delimiter < 0 && !hasText)
-    throw refuse(
+    throw refuseKnob(
       'these models have no tokenizer, so a blank line cannot be seen',
       'Name the token that ends a step with the knob `delimiter`.',
     );
