@@ -23,6 +23,7 @@ export {
   type JudgedStep,
   type ModelRole,
   type Models,
+  type PlannedRun,
   type Round,
   type RoundContext,
   type RunContext,
