@@ -288,7 +288,7 @@ test('every tab tells screen readers of a load: that it begins, each quarter, an
   await page.route('**/models/draft/**', (route) => route.fulfill({ status: 404 }));
   for (const { name, path } of TABS.slice(1)) {
     expect(await toldOf(page, path, /^Not loaded/), name).toEqual(['Opening the bundled draft', 'Not loaded']);
-    await expect(page.getByRole('alert'), name).toContainText('config.json is missing');
+    await expect(page.getByRole('alert'), name).toContainText('models/draft/config.json');
   }
   await page.close();
 });
