@@ -172,7 +172,6 @@ export const readRequest = (request: RunRequest, all: LoadedModels, systems: rea
   if (reasoning) expectExact(system, 'reasoning', 'a reasoning budget');
   if (prompt.length === 0) throw refuse('the prompt is empty', 'Give at least one token.');
   const knobs = resolveKnobs({ id, knobs: fittedKnobs(system, models) }, request.knobs);
-  system.check?.({ models, knobs, hasText: target.tokenizer !== null });
   const { rows: context, whose } = contextOf(system, models, knobs);
   const room = context - prompt.length;
   const maxTokens = inRange(
@@ -193,6 +192,8 @@ export const readRequest = (request: RunRequest, all: LoadedModels, systems: rea
   const stopStrings = request.stop ?? [];
   if (stopStrings.length > 0) needTokenizer(target, 'and a stop string needs one');
   const stopTokens = new Set(request.ignoreEos ? [] : target.stopTokens);
+  const rules = readLogitRules(request, system, target, { stopTokens, maxTokens });
+  system.check?.({ models, knobs, hasText: target.tokenizer !== null });
   return {
     system,
     models,
@@ -200,7 +201,7 @@ export const readRequest = (request: RunRequest, all: LoadedModels, systems: rea
     knobs,
     prompt,
     sampling: readSampling(request),
-    rules: readLogitRules(request, system, target, { stopTokens, maxTokens }),
+    rules,
     limits: { maxTokens, minTokens: request.minTokens ?? 0, stopTokens, stopStrings },
     logprobs: request.logprobs === undefined ? null : inRange('logprobs', request.logprobs, 0, 20, true),
     promptLogprobs:
