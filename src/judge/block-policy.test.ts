@@ -25,8 +25,9 @@ const problem = async (json: unknown, onnx?: Uint8Array | null): Promise<string>
   try {
     (await openBlockPolicy(files(json, onnx)))[Symbol.dispose]();
   } catch (error) {
-    expect((error as OutriderError).code).toBe('bad-checkpoint');
-    return (error as Error).message;
+    const { code, message, hint } = error as OutriderError;
+    expect(code).toBe('bad-checkpoint');
+    return `${message}: ${hint}`;
   }
   return 'nothing';
 };
@@ -64,7 +65,7 @@ describe('what is no policy is refused by name', () => {
     [{ ...config, vocab_size: 500 }, network, 'does not take 500 features'],
     [{ ...config, input: 'cooked' }, network, 'input is "cooked"'],
     [config, network.slice(0, 1000), 'not a network that onnxruntime can run'],
-    [config, null, 'config.json and policy.onnx'],
+    [config, null, 'policy.onnx is missing: A policy is config.json and policy.onnx.'],
   ])('%#', async (json, onnx, message) => {
     expect(await problem(json, onnx)).toContain(message);
   });

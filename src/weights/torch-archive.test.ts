@@ -46,7 +46,7 @@ test('at an address, which cannot say what it has, it is what there is in place 
   expect([...checkpoint.tensors.keys()].toSorted()).toEqual(['d2t', 'fc.weight']);
   server.files.delete('m/pytorch_model.bin');
   await expect(openCheckpoint({ kind: 'url', url: `${server.address}m/` })).rejects.toThrow(
-    'model.safetensors is missing',
+    `the server has no ${server.address}m/model.safetensors`,
   );
 });
 
