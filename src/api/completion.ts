@@ -123,7 +123,7 @@ class Parts {
   /** Tokens that became neither text, nor reasoning, nor a call so far. Null: no log-probabilities were asked for. */
   readonly #waiting: { readonly piece: string; readonly score: TokenLogprob }[] | null;
   #hasText = false;
-  /** Tokens of reasoning. Those of the closing tag are none: they wait, and nothing comes of them. */
+  /** Tokens of reasoning, without its tags: those of the closing one wait, and nothing comes of them. */
   reasoning = 0;
   #maybeReasoning = 0;
   /** A stop string has cut a call. */
@@ -144,11 +144,11 @@ class Parts {
     let sure = this.#scores([]);
     // Token by token, to count those of the reasoning.
     for (const [i, piece] of (pieces ?? [text ?? '']).entries()) {
-      const { inText } = this.#reader;
+      const { inText, inReasoning } = this.#reader;
       const score = scores?.[i];
       if (score) this.#waiting?.push({ piece, score });
       const parts = this.#reader.push(piece);
-      if (this.#reader.inReasoning || parts[0]?.type === 'reasoning') this.#maybeReasoning++;
+      if ((inReasoning && this.#reader.inReasoning) || parts[0]?.type === 'reasoning') this.#maybeReasoning++;
       for (const part of parts) {
         if (part.type === 'text') {
           said += part.text;
