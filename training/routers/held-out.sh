@@ -22,8 +22,16 @@ if [[ $suites == *usual* ]]; then
   outrider thresholds --systems oracle,random --split held-out --limit 150 --journal "$out/others.jsonl" > "$out/others.json"
   outrider thresholds --systems oracle:tau=0,random:share=0.2 --split held-out --limit "$problems" \
     --journal "$out/others.jsonl" > "$out/bounds.json"
+  outrider thresholds --systems rsd --judge draft-judge --limit 600 --journal "$out/judge-validation.jsonl" \
+    > "$out/judge-validation.json"
+  outrider thresholds --systems rsd:delta=0.87 --judge draft-judge --split held-out --limit "$problems" \
+    --journal "$out/judge.jsonl" > "$out/judge.json"
   outrider bench --suite bundled-math --against rsd:inner=dflash --offset "$first" --limit "$timed" \
     --systems "$(by dflash $judged)dflash" > "$out/times.json"
+  for ways in "$timed dflash" "$others autoregressive"; do
+    outrider bench --suite bundled-math --judge draft-judge --offset "$first" --limit "${ways% *}" \
+      --systems "rsd:delta=0.87:inner=${ways#* }" > "$out/times-judge-${ways#* }.json"
+  done
   outrider bench --suite bundled-math --offset "$first" --limit "$others" --systems "$(by autoregressive $judged)$rest" \
     > "$out/times-others.json"
 fi
@@ -39,7 +47,8 @@ fi
 cd training
 if [[ $suites == *usual* ]]; then
   python -m routers.held_out "$out/held-out.json" "$out/times.json" ../docs/results/routers.json \
-    --timed-too "$out/times-others.json" --also "$out/bounds.json" --at random=0.2
+    --timed-too "$out/times-others.json" --also "$out/bounds.json" --at random=0.2 \
+    --judge draft-judge "$out/judge.json" "$out"/times-judge-*.json
   python -m routers.plot "$out/held-out.json" "$out/others.json" ../docs/images/routers.svg
   python -m routers.plot "$out/held-out.json" "$out/others.json" ../docs/images/routers-useless.svg --useless
 fi

@@ -2,12 +2,13 @@
 pages' tables are made (`node .ci/tables.mjs --write`).
 
     python -m routers.held_out CURVES.json TIMES.json OUT.json [--also CURVES.json] [--at rsd=0.9 …]
-        [--timed-too TIMES.json …] [--sampled BENCH.json …]
+        [--timed-too TIMES.json …] [--sampled BENCH.json …] [--judge NAME CURVES.json TIMES.json …]
 
 From training/. CURVES: `outrider thresholds --split held-out --json`, for accuracy, escalations and tokens, at the systems'
 own defaults or where `--at` says; `--also`: of more systems, on fewer problems. TIMES: `outrider bench --json`, run quietly,
 for times; `--timed-too`: of more systems, each run with plain decoding of its own. Systems without curves have their accuracy
-from TIMES too, or from the parts in `--sampled`.
+from TIMES too, or from the parts in `--sampled`. `--judge`: the same of a judge that is not the default one, for rows of its
+own.
 """
 
 import argparse
@@ -25,6 +26,7 @@ ORDER = [
     *("autoregressive", "dflash", "draft-model", "confidence", "specguard", "rsd", "arbitrage", "oracle", "random"),
     *("majority", "best-of-n", "draft-only"),
 ]
+JUDGED = ("`rsd`", "`arbitrage`")
 FIGURES = ("accuracy", "accuracy_ratio", "escalation_rate", "useless_escalations", "target_tokens")
 COLUMNS = [
     "",
@@ -127,6 +129,12 @@ def rows(
     return made
 
 
+def with_judge(table: list[list[str]], name: str, judged: list[list[str]]) -> list[list[str]]:
+    """The rows of `judged` that a judge decides, each after that of the same system in `table`."""
+    of = {row[0]: [f"{row[0]}, {name}", *row[1:]] for row in judged if row[0] in JUDGED}
+    return [each for row in table for each in (row, of.get(row[0])) if each]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("curves", type=Path)
@@ -136,6 +144,7 @@ def main() -> None:
     parser.add_argument("--timed-too", type=Path, nargs="*", default=[], help="further runs of `bench`")
     parser.add_argument("--at", nargs="*", default=[])
     parser.add_argument("--sampled", type=Path, nargs="*", default=[])
+    parser.add_argument("--judge", nargs="+", metavar=("NAME", "FILE"))
     asked = parser.parse_args()
 
     def read(path: Path) -> dict:
@@ -145,6 +154,10 @@ def main() -> None:
     also = read(asked.also) if asked.also else None
     timed = [read(path) for path in (asked.times, *asked.timed_too)]
     table = rows(read(asked.curves), timed, picked, [*map(read, asked.sampled)], also)
+    if asked.judge:
+        name, own, *times_of = asked.judge
+        judged = rows(read(Path(own)), [read(Path(each)) for each in times_of], {}, [])
+        table = with_judge(table, name, judged)
     asked.out.write_text(json.dumps({"columns": COLUMNS, "rows": table}, indent=2, ensure_ascii=False) + "\n")
 
 

@@ -95,6 +95,10 @@ def test_tables_and_plots_say_what_was_measured() -> None:
     assert table["`oracle`"][5:7] == ["25.0 % [12.5, 37.5]", "50.0 %"]
     at = {row[0]: row for row in held_out.rows(curves, [report], {"rsd": 0.41}, [])}
     assert at["`rsd`"][1:4] == ["delta = 0.41", "9", "65.0 % [32.5, 65.0]"]
+    other = held_out.with_judge([*table.values()], "small", [*at.values()])
+    assert len(other) == len(table) + 1
+    index = next(i for i, row in enumerate(other) if row[0] == "`rsd`")
+    assert other[index + 1][:2] == ["`rsd`, small", "delta = 0.41"]
 
 
 def test_recipes_are_compared_at_equal_escalation() -> None:
