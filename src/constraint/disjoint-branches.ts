@@ -24,6 +24,13 @@ const kinds = (node: unknown): Kinds => {
   return { types: types.length > 0 ? types : null, values: null };
 };
 
+/** Values beyond which a schema has none; null: any. */
+const valuesOf = (node: unknown): ReadonlySet<string> | null => {
+  const { allOf } = asNode(node);
+  const parts = Array.isArray(allOf) ? allOf.map((part) => kinds(part).values) : [];
+  return kinds(node).values ?? parts.find((values) => values !== null) ?? null;
+};
+
 /** A branch of oneOf, read once: each is compared with all others. */
 interface Branch extends Kinds {
   /** Types of the values that are written for it. */
@@ -40,7 +47,7 @@ const branchOf = (node: unknown): Branch => {
   const { properties, required } = asNode(node);
   const listed = isObject(properties) && Array.isArray(required) ? Object.entries(properties) : [];
   const constants = listed.flatMap(([name, own]) => {
-    const { values } = kinds(own);
+    const values = valuesOf(own);
     return values && (required as readonly unknown[]).includes(name) ? [[name, values] as const] : [];
   });
   const own = kinds(node);

@@ -33,6 +33,20 @@ const KEPT: Readonly<Record<string, JsonSchema>> = {
   'a pattern that could match a quote': { type: 'string', pattern: '^.{1,3}[^a-z]$' },
   'a range that holds a quote and a backslash': { type: 'string', pattern: '^[ -~]{1,5}$' },
   'a pattern of many characters': { type: 'string', pattern: '^\\S{0,3}.{0,130}$' },
+  'a pattern next to lengths': { type: 'string', pattern: '^[a-z][a-z0-9-]*$', minLength: 3, maxLength: 6 },
+  'a format next to a length': { type: 'string', format: 'email', maxLength: 12 },
+  'a pattern of several repetitions next to lengths': {
+    type: 'string',
+    pattern: '^([a-z0-9-]+):([a-z0-9.-]+):([a-z0-9-]+)?:([A-Z]+)$|^$',
+    minLength: 9,
+    maxLength: 14,
+  },
+  'repetitions within repetitions next to lengths': {
+    type: 'string',
+    pattern: '^[a-z\\d]+(?:-[a-z\\d]+)*(\\.\\d{2})?$',
+    minLength: 20,
+    maxLength: 40,
+  },
   'an array of 1 to 3': { type: 'array', items: { enum: ['a', 1, null] }, minItems: 1, maxItems: 3 },
   'an empty array': { type: 'array', items: false },
   'a tuple': { type: 'array', prefixItems: [{ type: 'string' }, { type: 'integer' }], items: false, minItems: 2 },
@@ -55,6 +69,48 @@ const KEPT: Readonly<Record<string, JsonSchema>> = {
       { title: 'a', properties: { a: { maximum: 9 }, b: { type: 'array', maxItems: 2 } }, required: ['b', 'a'] },
     ],
     $defs: { named: { properties: { name: { maxLength: 3, type: 'string' }, b: { items: { const: 1 } } } } },
+  },
+  'allOf: a part that closes what another one lists': {
+    allOf: [
+      { properties: { a: { type: 'integer' }, c: { maxLength: 3 } }, additionalProperties: false },
+      { properties: { b: { type: 'string' }, c: { type: 'string' } } },
+      { properties: { a: { minimum: 3 } }, required: ['c'] },
+    ],
+  },
+  'allOf: additional properties of several parts': {
+    allOf: [
+      { properties: { a: { type: 'number', minimum: 0 } }, additionalProperties: { type: 'integer' } },
+      { properties: { b: { minimum: 3 } }, additionalProperties: { maximum: 9 } },
+      { required: ['a', 'b', 'c'] },
+    ],
+    properties: { a: true, b: true, c: true },
+    additionalProperties: false,
+  },
+  'oneOf next to properties that are closed': {
+    type: 'object',
+    properties: { kind: { type: 'string' }, n: { type: 'integer' }, m: { type: 'null' } },
+    additionalProperties: false,
+    oneOf: [
+      { properties: { kind: { const: 'a' }, n: { minimum: 2 } }, required: ['kind'] },
+      { properties: { kind: { enum: ['b', 'c'] }, other: true }, required: ['kind', 'm'] },
+    ],
+  },
+  'a type next to a reference to what lists properties': {
+    properties: {
+      n: { type: 'integer' },
+      next: { type: 'object', $ref: '#' },
+      any: { type: 'string', $ref: '#/$defs/a' },
+    },
+    required: ['n', 'any'],
+    $defs: { a: { type: ['string', 'null'], maxLength: 3 } },
+  },
+  'a type next to anyOf of references': {
+    type: 'object',
+    anyOf: [{ $ref: '#/$defs/a' }, { $ref: '#/$defs/b' }],
+    $defs: {
+      a: { properties: { a: { const: 1 } }, required: ['a'] },
+      b: { type: ['object', 'null'], required: ['b'] },
+    },
   },
   'nothing that is not evaluated': {
     properties: { none: { type: 'object', unevaluatedProperties: false }, list: { unevaluatedItems: false } },
@@ -256,11 +312,7 @@ const REFUSED: Readonly<Record<string, readonly [schema: unknown, message: strin
   'multiples that no last digits show': [{ type: 'number', multipleOf: 3 }, 'multipleOf 3 is not supported'],
   'no multiple between the bounds': [{ multipleOf: 5, minimum: 1, maximum: 4 }, 'no number lies between'],
   'allOf with two patterns': [{ allOf: [{ pattern: 'a' }, { pattern: 'b' }] }, 'pattern in several parts of allOf'],
-  'allOf without a common type': [{ allOf: [{ type: 'string' }, { type: 'null' }] }, 'type in several parts of allOf'],
-  'allOf that closes a part': [
-    { allOf: [{ properties: { a: true }, additionalProperties: false }, { properties: { b: true } }] },
-    'additionalProperties in a part of allOf',
-  ],
+  'allOf without a common type': [{ allOf: [{ type: 'string' }, { type: 'null' }] }, 'exclude each other'],
   'allOf with a part that evaluates alone': [
     { allOf: [{ properties: { a: true }, unevaluatedProperties: false }, { properties: { b: true } }] },
     'unevaluatedProperties in a part of allOf',
@@ -304,7 +356,7 @@ const REFUSED: Readonly<Record<string, readonly [schema: unknown, message: strin
   if: [{ if: {}, else: {} }, 'if is not supported'],
   'patterns that exclude each other': [
     { patternProperties: { a: { type: 'string' }, b: { type: 'null' } } },
-    '/patternProperties: type in several parts of allOf',
+    '/patternProperties: the types that it must have exclude each other',
   ],
   'a pattern of names that takes a step for each way to divide a name': [
     { properties: { [`${'a'.repeat(60)}!`]: true }, patternProperties: { '^(a+)+$': true } },
@@ -371,7 +423,7 @@ const REFUSED: Readonly<Record<string, readonly [schema: unknown, message: strin
   ],
   'another type next to a reference': [
     { properties: { a: { type: 'integer', $ref: '#/$defs/a' } }, $defs: { a: { type: 'string' } } },
-    'type next to $ref',
+    '/properties/a: the types that it must have exclude each other',
   ],
   'types that exclude each other': [{ type: 'string', anyOf: [{ type: 'integer' }] }, 'anyOf allows no value'],
   'more properties than are listed': [{ properties: { a: true }, minProperties: 2 }, 'fewer than minProperties'],
@@ -388,18 +440,18 @@ const REFUSED: Readonly<Record<string, readonly [schema: unknown, message: strin
     { type: 'string', oneOf: [{ required: ['a'] }, { required: ['b'] }] },
     'oneOf allows no value',
   ],
-  'a branch of anyOf with properties that are closed next to it': [
-    { additionalProperties: false, anyOf: [{ properties: { a: true } }] },
-    '/anyOf/0: additionalProperties in a part of allOf',
-  ],
   'a bound next to an enum': [{ enum: [1, 2], minimum: 2 }, 'minimum next to enum is not supported'],
   'a reference to nothing, next to a bound': [{ $ref: '#/$defs/no', minimum: 2 }, 'names nothing'],
   'an end inside a group': [{ pattern: '^(a$|b)c' }, '$ inside a pattern is not supported'],
   'a count that ends before it begins': [{ pattern: '^a{2,0}$' }, '{2,0} ends before it begins'],
   'a look-ahead': [{ type: 'string', pattern: '^a(?=b)' }, 'look-around'],
   'a quote in a pattern': [{ type: 'string', pattern: '"' }, 'which a JSON string escapes'],
-  'a pattern of longer texts': [{ type: 'string', pattern: '[a-z]*', maxLength: 9 }, 'may be shorter or longer'],
-  'a format of longer texts': [{ type: 'string', format: 'email', maxLength: 40 }, 'may be shorter or longer'],
+  'a pattern of longer texts': [{ type: 'string', pattern: '[a-z]{10}.*', maxLength: 9 }, 'may be shorter or longer'],
+  'a pattern whose texts never have the length': [
+    { type: 'string', pattern: '(ab)*', minLength: 3, maxLength: 3 },
+    'may be shorter or longer',
+  ],
+  'a format of longer texts': [{ type: 'string', format: 'date', maxLength: 9 }, 'may be shorter or longer'],
   'a format and a pattern of other texts': [{ format: 'date', pattern: '^2026-' }, 'need not match its pattern'],
   'a format that is not kept, next to a pattern': [{ format: 'iri', pattern: '.*' }, 'format "iri" is not supported'],
   'a required name that no name may be': [

@@ -7,13 +7,14 @@ import { Steps } from '../text/bounded-pattern.ts';
 import type { JsonSchema } from './constraint.ts';
 import { dependentVariants } from './dependencies.ts';
 import { checkDisjoint, otherNames } from './disjoint-branches.ts';
+import { fitted } from './fit-lengths.ts';
 import { FORMATS, UNKEPT_FORMATS, VARIANTS } from './formats.ts';
 import { LONGEST_GRAMMAR } from './grammar-size.ts';
 import { characterClass, literal } from './literal.ts';
 import { isLocal, isPointer, lookUp } from './local-reference.ts';
 import { mergeSchemas } from './merge-schemas.ts';
 import { integerPattern, multiplePattern, numberPattern } from './number-range.ts';
-import { IN_JSON, patternGrammar } from './pattern.ts';
+import { grammarOf, IN_JSON, type PatternOptions, patternGrammar, readPattern } from './pattern.ts';
 import { type Following, isWithin, lengthsOf } from './pattern-texts.ts';
 import { patternsOf, withNames, withPatternsOf } from './property-names.ts';
 import { checkBases } from './schema-bases.ts';
@@ -31,6 +32,7 @@ import {
   typesOf,
   UNKEPT,
   unsupported,
+  writtenTypes,
 } from './schema-keywords.ts';
 
 /** Deeper schemas are no one's; a hostile one would exhaust the stack. */
@@ -170,12 +172,11 @@ export const schemaRules = (
     if (node.nullable === true) throw refused(path, 'nullable is not supported', 'Write "type": [..., "null"].');
     if (node.not !== undefined) return read(withoutNot(node, resolved(node.not), path), path, depth + 1);
     if ('$ref' in node) {
-      if (isLocal(node) && isSchema(lookUp(whole, node.$ref)) && nextTo('$ref') !== undefined)
-        return read(allOf({ allOf: [node] }, path), path, depth + 1);
-      const [types, own] = [typesOf(node, path), typesOf(asNode(resolved(node)), path)];
-      if (types && !own?.every((type) => types.includes(type)))
-        throw refused(path, 'type next to $ref is not supported', 'Write it where the reference points.');
-      return reference(node.$ref, path);
+      if (!isLocal(node) || !isSchema(lookUp(whole, node.$ref))) return reference(node.$ref, path);
+      const [types, written] = [typesOf(node, path), writtenTypes(asNode(resolved(node)), path)];
+      const isNarrower = types !== null && !written?.every((type) => types.includes(type));
+      if (nextTo('$ref') === undefined && !isNarrower) return reference(node.$ref, path);
+      return read(allOf({ allOf: [node] }, path), path, depth + 1);
     }
     if ('const' in node || 'enum' in node) {
       const name = 'const' in node ? 'const' : 'enum';
@@ -376,11 +377,15 @@ export const schemaRules = (
     return named(`"[" space ${after} space "]"`);
   };
 
+  const inString = (path: string): PatternOptions => ({
+    json: true,
+    refuse: (what, hint) => refused(path, what, hint),
+    named,
+  });
+
   /** A string that matches a pattern. */
-  const quoted = (pattern: string, path: string): string => {
-    const refuse = (what: string, hint?: string): Error => refused(path, what, hint);
-    return named(`"\\"" (${patternGrammar(pattern, { json: true, refuse, named })}) "\\""`);
-  };
+  const quoted = (pattern: string, path: string): string =>
+    named(`"\\"" (${patternGrammar(pattern, inString(path))}) "\\""`);
 
   const following = (path: string): Following => ({
     refuse: (what, hint) => refused(path, what, hint),
@@ -417,9 +422,11 @@ export const schemaRules = (
     if (texts !== null) {
       const isBounded = least > 0 || maxLength !== undefined;
       const [shortest, longest] = isBounded ? lengthsOf(texts, following(path)) : [least, least];
-      if (shortest < least || longest > Number(maxLength ?? longest))
-        throw refused(path, 'texts of its pattern or format may be shorter or longer than its lengths');
-      return quoted(texts, path);
+      if (shortest >= least && longest <= Number(maxLength ?? longest)) return quoted(texts, path);
+      const { alternatives, not } = readPattern(texts, (what, hint) => refused(path, what, hint));
+      const kept = not.length === 0 ? fitted(alternatives, { least, most: most ?? Number.POSITIVE_INFINITY }) : null;
+      if (!kept) throw refused(path, 'texts of its pattern or format may be shorter or longer than its lengths');
+      return named(`"\\"" (${grammarOf(kept, inString(path))}) "\\""`);
     }
     if (least === 0 && most === undefined) return 'string';
     return named(`"\\"" character{${least},${most ?? ''}} "\\""`);
@@ -460,7 +467,7 @@ export const schemaRules = (
           : integerPattern(least, most);
     if (pattern === undefined) throw unsupported(path, `multipleOf ${step}`);
     if (pattern === null) throw refused(path, 'no number lies between its bounds');
-    return named(patternGrammar(pattern, { json: true, refuse: (what) => refused(path, what), named }));
+    return named(patternGrammar(pattern, inString(path)));
   };
 
   return { root: read(schema, '', 0), rules };

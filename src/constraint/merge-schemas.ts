@@ -28,9 +28,14 @@ const commonTypes = (a: unknown, b: unknown): readonly unknown[] => {
   return [...new Set([...own.filter((type) => within(other, type)), ...other.filter((type) => within(own, type))])];
 };
 
+const bothSchemas = (a: unknown, b: unknown): unknown => {
+  if (a === false || b === false) return false;
+  return a === true ? b : b === true ? a : { allOf: [a, b] };
+};
+
 const bothProperties = (a: Node, b: Node): Node => {
   const all = { ...a, ...b };
-  for (const name of Object.keys(a)) if (Object.hasOwn(b, name)) all[name] = { allOf: [a[name], b[name]] };
+  for (const name of Object.keys(a)) if (Object.hasOwn(b, name)) all[name] = bothSchemas(a[name], b[name]);
   return all;
 };
 
@@ -44,6 +49,7 @@ const both = (keyword: string, a: unknown, b: unknown): unknown => {
   if ((keyword === 'properties' || keyword === 'patternProperties') && isObject(a) && isObject(b))
     return bothProperties(a, b);
   if (keyword === 'items' && !Array.isArray(a) && !Array.isArray(b)) return { allOf: [a, b] };
+  if (keyword === 'additionalProperties') return bothSchemas(a, b);
   if (typeof a === 'number' && typeof b === 'number') {
     if (LEAST.has(keyword)) return Math.max(a, b);
     if (MOST.has(keyword)) return Math.min(a, b);
@@ -54,10 +60,29 @@ const both = (keyword: string, a: unknown, b: unknown): unknown => {
 const says = (part: Node, keywords: readonly string[]): boolean =>
   keywords.some((keyword) => part[keyword] !== undefined && part[keyword] !== true);
 
+/** Whether its properties have names that are listed, and no patterns. */
+const isListed = (part: Node): boolean =>
+  (part.properties === undefined || isObject(part.properties)) &&
+  !says(part, ['patternProperties', 'unevaluatedProperties']);
+
+/** A part that says of each name in the other one's list what it says of additional properties. */
+const withNamesOf = (part: Node, other: Node): Node => {
+  if (!says(part, ['additionalProperties']) || !isListed(part) || !isListed(other)) return part;
+  const own = part.properties ?? {};
+  const others = Object.keys(other.properties ?? {}).filter((name) => !Object.hasOwn(own, name));
+  const rest = Object.fromEntries(others.map((name) => [name, part.additionalProperties]));
+  return { ...part, properties: { ...own, ...rest } };
+};
+
 /** Whether a part speaks of the remaining properties or items, and the other one changes which those are. */
-const conflict = (part: Node, other: Node): boolean =>
-  (says(part, REST) && LISTED.some((keyword) => other[keyword] !== undefined)) ||
-  (says(part, ['unevaluatedProperties', 'unevaluatedItems']) && other.allOf !== undefined);
+const conflict = (part: Node, other: Node): boolean => {
+  const isNamed = isListed(part) && isListed(other);
+  const rest = isNamed ? REST.filter((keyword) => keyword !== 'additionalProperties') : REST;
+  return (
+    (says(part, rest) && LISTED.some((keyword) => other[keyword] !== undefined)) ||
+    (says(part, ['unevaluatedProperties', 'unevaluatedItems']) && other.allOf !== undefined)
+  );
+};
 
 /** `asserts`: whether a keyword says which values are valid; others are annotations, of which the last one stays. */
 export const mergeSchemas = (
@@ -65,18 +90,22 @@ export const mergeSchemas = (
   asserts: (keyword: string) => boolean,
   refuse: (what: string) => Error,
 ): Node => {
-  const merged: Record<string, unknown> = {};
-  for (const part of parts) {
+  let merged: Record<string, unknown> = {};
+  for (const each of parts) {
     for (const [one, other] of [
-      [merged, part],
-      [part, merged],
+      [merged, each],
+      [each, merged],
     ] as const)
       if (conflict(one, other))
         throw refuse(`${REST.find((keyword) => one[keyword] !== undefined)} in a part of allOf is not supported`);
+    const part = withNamesOf(each, merged);
+    merged = { ...withNamesOf(merged, each) };
     for (const [keyword, value] of Object.entries(part)) {
       const known = merged[keyword];
       merged[keyword] = known === undefined || !asserts(keyword) ? value : both(keyword, known, value);
-      if (merged[keyword] === undefined) throw refuse(`${keyword} in several parts of allOf is not supported`);
+      if (merged[keyword] !== undefined) continue;
+      if (keyword === 'type') throw refuse('the types that it must have exclude each other');
+      throw refuse(`${keyword} in several parts of allOf is not supported`);
     }
   }
   return merged;

@@ -114,7 +114,14 @@ const readGroup = (reader: PatternReader, refuse: Refuse, depth: number): Group 
 };
 
 /** The right-hand side of a rule that matches what the pattern matches from its first character to its last. */
-export const patternGrammar = (pattern: string, { json, refuse, named }: PatternOptions): string => {
+export const patternGrammar = (pattern: string, options: PatternOptions): string => {
+  const { alternatives, not } = readPattern(pattern, options.refuse);
+  if (not.length > 0) throw lookAround(options.refuse);
+  return grammarOf(alternatives, options);
+};
+
+/** The same of alternatives that were read. */
+export const grammarOf = (alternatives: Group['alternatives'], { json, refuse, named }: PatternOptions): string => {
   const possible = json ? IN_JSON : TEXT;
   /** Characters that counts have written. */
   let written = 0;
@@ -136,8 +143,6 @@ export const patternGrammar = (pattern: string, { json, refuse, named }: Pattern
   };
   const writeAll = (alternatives: Group['alternatives']): string =>
     alternatives.map((parts) => parts.map(write).join(' ') || '""').join(' | ');
-  const { alternatives, not } = readPattern(pattern, refuse);
-  if (not.length > 0) throw lookAround(refuse);
   return writeAll(alternatives);
 };
 

@@ -95,6 +95,14 @@ export const impliedTypes = (keywords: readonly string[]): readonly Type[] | nul
   return type ? [type] : null;
 };
 
+/** Types that no value of another type is written for; null: any. */
+export const writtenTypes = (node: Node, path: string): readonly Type[] | null => {
+  const isCombined = ['$ref', 'const', 'enum', 'allOf', 'anyOf', 'oneOf', 'not'].some(
+    (name) => node[name] !== undefined,
+  );
+  return typesOf(node, path) ?? (isCombined ? null : impliedTypes(Object.keys(node)));
+};
+
 export const isOf = (value: unknown, type: Type): boolean => {
   if (type === 'null') return value === null;
   if (type === 'array') return Array.isArray(value);
