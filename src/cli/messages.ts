@@ -32,7 +32,8 @@ export const readMessage = (value: unknown, at: string): ChatMessage => {
   const fault = contentFault(value, `${at}.content`);
   if (fault) throw new UsageError(fault);
   const message = value as unknown as PromptMessage;
-  return { ...message, content: contentText(message) };
+  // One that only calls tools keeps its null, which templates may ask for.
+  return (Array.isArray(message.content) ? { ...message, content: contentText(message) } : message) as ChatMessage;
 };
 
 export interface Conversation extends ChatOptions {
@@ -78,5 +79,6 @@ export const readMessages = async (path: string): Promise<readonly ChatMessage[]
       `${path}: add_generation_prompt false cannot be used here`,
       'Remove it from the file: an answer follows the generation prompt. `outrider chat` shows the prompt without one.',
     );
-  return messages;
+  // A message that only calls tools has no content.
+  return messages.map((message) => ({ ...message, content: message.content ?? '' }));
 };

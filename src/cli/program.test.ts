@@ -193,23 +193,21 @@ describe('chat', () => {
   it('hands tools, documents and a message without content to the template', async () => {
     const folder = toolsFolder(
       'tools-',
-      '{# <tool_call> #}{{ tools | tojson }}{% for m in messages %}{{ m.role }}{{ m.tool_calls | default([]) | tojson }}' +
-        '{% endfor %}{{ documents | tojson }}{{ messages[0].content }}{{ add_generation_prompt }}',
+      '{{ tools | tojson }}{% for m in messages %}{{ m.role }}{{ m.tool_calls | default([]) | tojson }}{% endfor %}' +
+        '{{ documents | tojson }}{{ messages[0].content is none }}{{ add_generation_prompt }}',
     );
-    const messages = [calling({ 1: 5 })];
-    const tools = [{ name: 'f', return: { type: 'null' } }];
-    const conversation = { messages, tools, documents: [1], add_generation_prompt: false };
+    const messages = [{ role: 'assistant', content: null, tool_calls: [{ id: '<eos>', 1: 5 }] }];
+    const conversation = { messages, tools: [{ name: 'f' }], documents: [1], add_generation_prompt: false };
     // A number with a fraction is a float, as Python reads it, next to a text that is a special token too.
     const path = file('tools.json', JSON.stringify(conversation).replace(':5', ':5.0'));
     const { stdout } = await runCli('chat', '--model', folder, '--messages', path);
-    const call = '{"type": "function", "id": "<eos>", "function": {"name": "f", "arguments": {"1": 5.0}}}';
-    expect(JSON.parse(stdout).prompt).toBe(`[{"name": "f", "return": {"type": "null"}}]assistant[${call}][1]False`);
+    expect(JSON.parse(stdout).prompt).toBe('[{"name": "f"}]assistant[{"1": 5.0, "id": "<eos>"}][1]TrueFalse');
     const { status, stderr } = await runCli('generate', '--messages', path);
     expect(status).toBe(2);
     expect(stderr).toContain('tools and documents cannot be used here');
   });
 
-  it('shows calls and tools as the engine gives them to the template', async () => {
+  it('shows calls and tools as the engine gives them to the template, where that is asked for', async () => {
     const messages = [{ role: 'user', content: 'Go.' }, calling('{"a": 1}'), { role: 'tool', content: '2' }];
     const tools = [{ type: 'function', function: { name: 'f', parameters: { type: 'object', properties: {} } } }];
     const path = file('calls.json', JSON.stringify({ messages, tools }));
@@ -217,10 +215,10 @@ describe('chat', () => {
       'calls-',
       '{# tools: <tool_call> #}{% for m in messages %}{{ m.tool_calls | default(m.content) | tojson }}{% endfor %}',
     );
-    const { stdout } = await runCli('chat', '--model', folder, '--messages', path);
+    const { stdout } = await runCli('chat', '--as-sent', '--model', folder, '--messages', path);
     expect(JSON.parse(stdout).prompt).toContain('{"name": "f", "arguments": {"a": 1}}');
     // This template knows neither tools nor their results.
-    const { stdout: plain } = await runCli('chat', '--messages', path);
+    const { stdout: plain } = await runCli('chat', '--as-sent', '--messages', path);
     const { prompt } = JSON.parse(plain);
     expect(prompt).toContain('These are their signatures, in <tools></tools>:\n<tools>\n{"type":"function"');
     expect(prompt).toContain('<assistant><tool_call>\n{"name": "f", "arguments": {"a":1}}\n</tool_call><eos>');
@@ -250,7 +248,7 @@ describe('chat', () => {
     ['[{"role": "assistant", "content": "", "tool_calls": [{}]}]', 'tool_calls must be a list of { function'],
     ['{"messages": [{"role": "user", "content": ""}], "tools": [null]}', 'tools.functions[0] must be an object'],
   ])('refuses %s', async (content, message) => {
-    const { status, stderr } = await runCli('chat', '--messages', file('odd.json', content));
+    const { status, stderr } = await runCli('chat', '--as-sent', '--messages', file('odd.json', content));
     expect(status).toBe(2);
     expect(stderr).toContain(message);
   });
