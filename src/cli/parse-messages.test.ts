@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Float } from '../text/jinja/values.ts';
+import { Float, LongInteger } from '../text/jinja/values.ts';
 import { parseWithFloats } from './parse-messages.ts';
 
 it('floats stay floats, and texts and whole numbers what they are', () => {
@@ -15,4 +15,16 @@ it('floats stay floats, and texts and whole numbers what they are', () => {
     { '1.5': [float(3), true, null, -7] },
   ]);
   for (const wrong of ['', '[1.]', '[.5]', '[1e]', '[01.0]']) expect(() => parseWithFloats(wrong)).toThrow(SyntaxError);
+});
+
+it('whole numbers beyond 2**53 keep their digits', () => {
+  const text =
+    '[9223372036854775807, -12345678901234567890, 9007199254740991, "12345678901234567890", 1234567890123456.5]';
+  expect(parseWithFloats(text)).toEqual([
+    new LongInteger('9223372036854775807'),
+    new LongInteger('-12345678901234567890'),
+    9007199254740991,
+    '12345678901234567890',
+    new Float(1234567890123456.5),
+  ]);
 });

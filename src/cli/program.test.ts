@@ -207,6 +207,17 @@ describe('chat', () => {
     expect(stderr).toContain('tools and documents cannot be used here');
   });
 
+  it('gives the template an empty list of tools, and none where there is none', async () => {
+    const folder = toolsFolder('empty-', '{{ tools is none }} {{ tools }} {{ messages[0].content }}');
+    const messages = [{ role: 'user', content: 'a' }];
+    const prompts: string[] = [];
+    for (const tools of [[], undefined, null]) {
+      const path = file('empty-tools.json', JSON.stringify({ messages, tools }));
+      prompts.push(JSON.parse((await runCli('chat', '--model', folder, '--messages', path)).stdout).prompt);
+    }
+    expect(prompts).toEqual(['False [] a', 'True None a', 'True None a']);
+  });
+
   it('shows calls and tools as the engine gives them to the template, where that is asked for', async () => {
     const messages = [{ role: 'user', content: 'Go.' }, calling('{"a": 1}'), { role: 'tool', content: '2' }];
     const tools = [{ type: 'function', function: { name: 'f', parameters: { type: 'object', properties: {} } } }];

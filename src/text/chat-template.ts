@@ -112,15 +112,14 @@ export const applyChatTemplate = (
     );
   const specials = SPECIALS.map((name) => [name, specialToken(config, name)] as const);
   try {
-    const given = tools?.length ? tools : null;
     const prompt = template({
       documents: null,
       ...Object.fromEntries(specials.filter(([, token]) => token !== null)),
       ...variables,
       messages,
       add_generation_prompt: generationPrompt,
-      tools: given,
-      ...(given && { xml_tools: given }), // SmolLM3's name for them
+      tools: tools ?? null, // an empty list is a list: what that means is the template's matter
+      ...(tools && { xml_tools: tools }), // SmolLM3's name for them
     });
     return prompt + begin;
   } catch (cause) {

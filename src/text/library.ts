@@ -170,6 +170,8 @@ export const openEncoder = (tokenizer: Json, config: Json): Encoder => {
   const addedIds = new Map(added.map(({ content, id }) => [content, id]));
   const idOf = (token: string): number | undefined => addedIds.get(token) ?? merges?.tokens_to_ids.get(token);
   const isKnown = (token: string): boolean => merges?.tokens_to_ids.has(token) ?? true;
+  // Of whole words the library knows the token for unknown ones by its name only, and drops them.
+  const unknown = merges?.unk_token_id ?? idOf(String(model.unk_token ?? ''));
   const fallsBack = model.byte_fallback === true && Array.isArray(model.vocab);
   const drops = Array.isArray(model.merges) && !model.unk_token && !model.byte_fallback && !model.end_of_word_suffix;
 
@@ -192,7 +194,7 @@ export const openEncoder = (tokenizer: Json, config: Json): Encoder => {
     const cut = mark && isByteLevel ? inByteAlphabet(mark) : mark;
     const parts = cut === null ? pieces : pieces.flatMap((piece) => piece.split(cut).filter(Boolean));
     const tokens = parts.flatMap(tokensOfPiece);
-    return tokens.map((token) => merges?.tokens_to_ids.get(token) ?? merges?.unk_token_id).filter(isId);
+    return tokens.map((token) => merges?.tokens_to_ids.get(token) ?? unknown).filter(isId);
   };
 
   return {

@@ -21,6 +21,8 @@ interface Spelling {
   readonly trimStart: boolean;
   /** All spaces of the first token are dropped. */
   readonly dropsFirst: boolean;
+  /** Without a decoder tokens are words: a space stands before each but the first. */
+  readonly words: boolean;
 }
 
 /** GPT-2 writes each byte as one printable character: itself where it prints, else the next one from U+0100 on. */
@@ -49,6 +51,7 @@ const readSpelling = (decoder: unknown): Spelling => {
     byteFallback: false,
     trimStart: false,
     dropsFirst: false,
+    words: !decoder,
   };
   for (const step of steps as Json[]) {
     switch (step.type) {
@@ -125,7 +128,8 @@ export class Pieces {
   bytes(id: number, isFirst = false): Uint8Array {
     const name = this.#names[id];
     if (name === undefined) return new Uint8Array();
-    const { byteLevel, byteFallback, space, dropsFirst } = this.#spelling;
+    const { byteLevel, byteFallback, space, dropsFirst, words } = this.#spelling;
+    if (words) return encoder.encode(isFirst ? name : ` ${name}`);
     if (byteLevel) {
       // Added tokens are written as they are: their texts need not be in the byte alphabet.
       if (this.#added.has(id)) return encoder.encode(name);

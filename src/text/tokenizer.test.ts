@@ -132,6 +132,23 @@ describe('the bundled tokenizer', () => {
     expect(await ids({ ...bpe, fuse_unk: false })).toEqual([1, 0, 0, 0, 0]);
   });
 
+  it('has a token for unknown words of WordLevel, and without a decoder puts spaces between tokens', async () => {
+    const tokenizer = await loadTokenizer({
+      tokenizer: {
+        normalizer: null,
+        pre_tokenizer: { type: 'Whitespace' },
+        post_processor: null,
+        decoder: null,
+        added_tokens: [{ id: 0, content: '<unk>', special: true }],
+        model: { type: 'WordLevel', vocab: { '<unk>': 0, hello: 1, world: 2 }, unk_token: '<unk>' },
+      },
+      config: {},
+    });
+    // As tokenizers 0.23.3 does.
+    expect(tokenizer.encode('hello big world !')).toEqual([1, 0, 2, 0]);
+    expect(tokenizer.decode([1, 2])).toBe('hello world');
+  });
+
   it('knows white space, capitals and characters of 32 bits as tokenizers 0.23.3 does', async () => {
     const characters = ['<unk>', 'a', 'b', 'σ', 'ς', '\ufeff', '\u0085', ' ', '好', '\u{20000}'];
     const vocab = Object.fromEntries(characters.map((character, id) => [character, id]));

@@ -62,7 +62,7 @@ export const loadTokenizer = async ({ tokenizer, config, generation = {} }: Toke
   const chatTemplate = (tools = false): string | null => templateSource(config, tools ? 'tool_use' : 'default');
   /** Read when it is first used. */
   const template = ({ tools }: ChatOptions = {}): Template | null => {
-    const source = chatTemplate(Boolean(tools?.length));
+    const source = chatTemplate(tools !== undefined);
     if (source === null) return null;
     const read = templates.get(source) ?? build('chat template', () => compileTemplate(source));
     templates.set(source, read);

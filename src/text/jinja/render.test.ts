@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { noShared, shared } from '../../testing/goldens/shared.ts';
 import { compileTemplate } from './render.ts';
+import { LongInteger } from './values.ts';
 
 interface Conversation {
   readonly messages: readonly unknown[];
@@ -48,6 +49,14 @@ describe.skipIf(noShared)('published templates, against transformers', () => {
 
 const render = (source: string, variables: Readonly<Record<string, unknown>> = {}): string =>
   compileTemplate(source)(variables);
+
+it('prints whole numbers beyond 2**53 as they are written', () => {
+  const digits = '9223372036854775807';
+  const variables = { n: new LongInteger(digits), m: new LongInteger(digits) };
+  const source =
+    '{{ n }} {{ [n] | tojson }} {{ {"a": n} }} {{ n is integer }} {{ n == m }} {{ n in [m] }} {{ n ~ "" }}';
+  expect(render(source, variables)).toBe(`${digits} [${digits}] {'a': ${digits}} True True True ${digits}`);
+});
 
 describe('Python’s meaning', () => {
   it.each([

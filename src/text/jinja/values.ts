@@ -42,6 +42,18 @@ export class Float {
   }
 }
 
+/** A whole number beyond 2**53, in digits: it is printed, and not calculated with. */
+export class LongInteger {
+  readonly digits: string;
+  constructor(digits: string) {
+    this.digits = digits;
+  }
+  /** As for `Float`; it is rounded there. */
+  toJSON(): number {
+    return Number(this.digits);
+  }
+}
+
 /** Its items may have names too, as those of `groupby` have. */
 export class Tuple {
   readonly items: readonly Value[];
@@ -120,6 +132,7 @@ export type Value =
   | string
   | Undefined
   | Float
+  | LongInteger
   | Tuple
   | Generator
   | Namespace
@@ -173,7 +186,8 @@ export const checkLength = (length: number): void => {
 export const fromJson = (value: unknown): Value => {
   if (value === undefined || value === null) return null;
   if (typeof value === 'number') return Number.isInteger(value) ? value : new Float(value);
-  if (typeof value === 'string' || typeof value === 'boolean' || value instanceof Float) return value;
+  if (typeof value === 'string' || typeof value === 'boolean') return value;
+  if (value instanceof Float || value instanceof LongInteger) return value;
   if (Array.isArray(value)) return value.map(fromJson);
   const given = Object.entries(value as object).filter(([, inner]) => inner !== undefined);
   return new Map(given.map(([key, inner]) => [key, fromJson(inner)]));
@@ -201,7 +215,7 @@ export const typeName = (value: Value): string => {
   if (value === null) return 'NoneType';
   if (typeof value === 'string') return 'str';
   if (typeof value === 'boolean') return 'bool';
-  if (typeof value === 'number') return 'int';
+  if (typeof value === 'number' || value instanceof LongInteger) return 'int';
   if (typeof value === 'function') return 'function';
   if (isList(value)) return 'list';
   if (value instanceof Map) return 'dict';
@@ -309,6 +323,7 @@ export const textOf = (value: Value): string => {
   if (typeof value === 'boolean') return value ? 'True' : 'False';
   if (typeof value === 'number') return String(value);
   if (value instanceof Float) return floatText(value.value);
+  if (value instanceof LongInteger) return value.digits;
   if (value instanceof Undefined) {
     if (value.fault.message.startsWith('SecurityError')) throw value.fault;
     return '';
@@ -358,6 +373,7 @@ export const isEqual = (a: Value, b: Value): boolean => {
       left.length === right.length &&
       left.every((item, i) => isEqual(item, right[i] as Value))
     );
+  if (a instanceof LongInteger && b instanceof LongInteger) return a.digits === b.digits;
   if (a instanceof Map && b instanceof Map)
     return a.size === b.size && [...a].every(([key, value]) => b.has(key) && isEqual(value, b.get(key) as Value));
   return a === b;
@@ -426,6 +442,7 @@ export const jsonOf = (value: Value, style: JsonStyle, depth = 0): string => {
   if (value === null) return 'null';
   if (typeof value === 'boolean' || typeof value === 'number') return String(value);
   if (value instanceof Float) return floatText(value.value).replace('inf', 'Infinity').replace('nan', 'NaN');
+  if (value instanceof LongInteger) return value.digits;
   const [between, after] = style.separators;
   const wrap = (open: string, parts: readonly string[], close: string): string => {
     if (parts.length === 0) return open + close;
