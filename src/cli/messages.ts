@@ -6,8 +6,8 @@ import { isObject } from '../base/is-object.ts';
 import { shown } from '../base/shown.ts';
 import type { ChatMessage, ChatOptions } from '../text/chat-template.ts';
 import { contentFault, contentText, type PromptMessage } from '../text/message-content.ts';
+import { parseWithFloats } from '../text/python-json.ts';
 import { text, UsageError } from './arguments.ts';
-import { parseWithFloats } from './parse-messages.ts';
 
 export const messagesOption = text('F.json', 'a conversation: [{"role": "user", "content": "…"}, …]');
 

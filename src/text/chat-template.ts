@@ -28,7 +28,7 @@ export interface ChatOptions {
 /** Characters for private use. One that no message holds marks the places where a special token must not be read. */
 const MARKS = ['\uE000', '\uE001', '\uE002', '\uF8FF'] as const;
 
-/** Of a class: a number that is a float (jinja/values.ts, which loads later). */
+/** Of a class: a number as Python reads it (jinja/numbers.ts). */
 const isInstance = (data: object): boolean => {
   const prototype = Object.getPrototypeOf(data);
   return prototype !== null && Object.getPrototypeOf(prototype) !== null;

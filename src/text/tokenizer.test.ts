@@ -149,6 +149,29 @@ describe('the bundled tokenizer', () => {
     expect(tokenizer.decode([1, 2])).toBe('hello world');
   });
 
+  it('adds special tokens that tokenizer_config.json alone names', async () => {
+    const model = { type: 'BPE', vocab: { a: 0, '<': 1, '>': 2, '<a>': 3, '<s>': 4 }, merges: [] };
+    const steps = { normalizer: null, pre_tokenizer: null, post_processor: null, decoder: { type: 'ByteLevel' } };
+    const added_tokens = [{ id: 4, content: '<s>', special: true }];
+    const tokenizer = await loadTokenizer({
+      tokenizer: { model, added_tokens, ...steps },
+      config: {
+        bos_token: '<s>',
+        eos_token: { content: '<end>' },
+        additional_special_tokens: ['<a>'],
+        added_tokens_decoder: { 9: { content: '<two>', special: true }, 5: { content: '<one>', special: false } },
+      },
+    });
+    // As AutoTokenizer of transformers 5.23: the vocabulary's id, or the next one.
+    expect(tokenizer.encode('a<a><s><one><two><end>')).toEqual([0, 3, 4, 5, 6, 7]);
+    expect(tokenizer.eos).toEqual([7]);
+    expect(tokenizer.decode([0, 5, 6, 3])).toBe('a<one>');
+    const named = { additional_special_tokens: ['x'.repeat(2000)] };
+    await expect(loadTokenizer({ tokenizer: { model, added_tokens, ...steps }, config: named })).rejects.toThrow(
+      'an added token has more than 1000 characters',
+    );
+  });
+
   it('knows white space, capitals and characters of 32 bits as tokenizers 0.23.3 does', async () => {
     const characters = ['<unk>', 'a', 'b', 'σ', 'ς', '\ufeff', '\u0085', ' ', '好', '\u{20000}'];
     const vocab = Object.fromEntries(characters.map((character, id) => [character, id]));

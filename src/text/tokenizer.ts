@@ -11,6 +11,7 @@ import {
   templateSource,
 } from './chat-template.ts';
 import { build, checkTokenizer } from './check-tokenizer.ts';
+import { withConfigTokens } from './config-tokens.ts';
 import { Pieces } from './pieces.ts';
 import { type TextOptions, type TextStream, textStream } from './text-stream.ts';
 
@@ -53,8 +54,14 @@ export interface Tokenizer {
 const isId = (value: unknown): value is number => Number.isInteger(value);
 
 /** From `tokenizer.json` and the files next to it. */
-export const loadTokenizer = async ({ tokenizer, config, generation = {} }: TokenizerSource): Promise<Tokenizer> => {
-  const entries = build('tokenizer.json', () => checkTokenizer(tokenizer));
+export const loadTokenizer = async ({
+  tokenizer: own,
+  config,
+  generation = {},
+}: TokenizerSource): Promise<Tokenizer> => {
+  const entries = build('tokenizer.json', () => checkTokenizer(own));
+  const tokenizer = build('tokenizer_config.json', () => withConfigTokens(own, entries, config));
+  if (tokenizer !== own) build('tokenizer_config.json', () => checkTokenizer(tokenizer));
   const { compileTemplate, openEncoder } = await import('./library.ts');
   const pieces = build('tokenizer.json', () => new Pieces(tokenizer, entries));
   const encoder = build('tokenizer.json', () => openEncoder(tokenizer, config));

@@ -70,6 +70,8 @@ export interface Checkpoint extends Disposable {
   stream(options?: StreamOptions): AsyncIterable<RowBlock>;
   /** Null when the model has none: it then serves token ids only. */
   tokenizer(signal?: AbortSignal): Promise<TokenizerFiles | null>;
+  /** generation_config.json, for a model without a tokenizer; `{}` when there is none. */
+  generation(signal?: AbortSignal): Promise<TokenizerFiles['generation']>;
 }
 
 /** A tensor's rows and columns, as a matrix. */

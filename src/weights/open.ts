@@ -169,7 +169,13 @@ const openSafetensors = async (files: FileSet, open: Open, { signal }: OpenOptio
   for (const [name, shard] of shards ?? [])
     if (!found.has(name)) throw bad(`${shard} lacks ${name}, which the index places there`);
   return {
-    parts: { format: 'safetensors', name: files.name, config, tokenizer: (s) => readTokenizer(files, s) },
+    parts: {
+      format: 'safetensors',
+      name: files.name,
+      config,
+      tokenizer: (s) => readTokenizer(files, s),
+      generation: (s) => readGeneration(files, s),
+    },
     placed,
   };
 };
@@ -208,9 +214,12 @@ export const readTokenizer = async (files: FileSet, signal?: AbortSignal): Promi
   const tokenizer = await readJson(files, 'tokenizer.json', options);
   if (!tokenizer) return null;
   const config = (await readJson(files, 'tokenizer_config.json', options)) ?? {};
-  const generation = (await readJson(files, 'generation_config.json', options)) ?? {};
+  const generation = await readGeneration(files, signal);
   return { tokenizer, config: { ...config, ...(await readTemplates(files, signal)) }, generation };
 };
+
+const readGeneration = async (files: FileSet, signal: AbortSignal | undefined): Promise<TokenizerFiles['generation']> =>
+  (await readJson(files, 'generation_config.json', { signal, optional: true })) ?? {};
 
 /**
  * Since 2025 models keep their templates in files of their own. As in transformers, these replace what

@@ -10,8 +10,11 @@ import type { LoadedModel, LoadSourceOptions } from './loaded-models.ts';
 import { openSidecar } from './sidecar.ts';
 
 /** The ids that end a text: those of the tokenizer and generation_config.json, and those of config.json. */
-const stopTokens = (config: Readonly<Record<string, unknown>>, tokenizer: Tokenizer | null): readonly number[] => {
-  const named = [tokenizer?.eos ?? [], config.eos_token_id].flat(2);
+const stopTokens = (
+  tokenizer: Tokenizer | null,
+  ...configs: readonly Readonly<Record<string, unknown>>[]
+): readonly number[] => {
+  const named = [tokenizer?.eos ?? [], ...configs.map(({ eos_token_id: ids }) => ids)].flat(2);
   return [...new Set(named.filter((id): id is number => Number.isInteger(id)))];
 };
 
@@ -26,13 +29,14 @@ const load = async (gpu: Gpu, source: Source, options: LoadSourceOptions): Promi
   const opened = performance.now();
   const files = await checkpoint.tokenizer(signal);
   const tokenizer = files && (await loadTokenizer(files));
+  const generation = files ? files.generation : await checkpoint.generation(signal);
   const tokenized = performance.now();
   const model = await loadModel(gpu, checkpoint, { precision, signal, onProgress });
   return {
     name: checkpoint.name,
     model,
     tokenizer,
-    stopTokens: stopTokens(checkpoint.config, tokenizer),
+    stopTokens: stopTokens(tokenizer, generation, checkpoint.config),
     mtp: hasMtp(checkpoint),
     times: { ...model.loadTimes, tokenizer: tokenized - opened, total: performance.now() - began },
     sidecar: openSidecar(source, checkpoint.version, store),

@@ -46,6 +46,26 @@ const readTemperatures = (config: Config, rows: number): readonly number[] | nul
   return all;
 };
 
+/**
+ * The file begins as a copy of its target's config, so fields of experts, delta nets and layers for several tokens may have
+ * stayed in it. They mean nothing to a drafter, which is a dense Qwen3, and its tensors are checked.
+ */
+const OF_TARGET = [
+  ...['attn_output_gate', 'decoder_sparse_step', 'full_attention_interval', 'mamba_ssm_dtype', 'mlp_only_layers'],
+  ...[
+    'moe_intermediate_size',
+    'mtp_num_hidden_layers',
+    'mtp_use_dedicated_embeddings',
+    'norm_topk_prob',
+    'num_experts',
+  ],
+  ...['num_experts_per_tok', 'num_local_experts', 'output_router_logits', 'router_aux_loss_coef'],
+  ...['router_jitter_noise', 'shared_expert_intermediate_size'],
+  ...['conv_kernel_dim', 'key_head_dim', 'num_key_heads', 'num_value_heads', 'value_head_dim'].map(
+    (name) => `linear_${name}`,
+  ),
+];
+
 /** The authors' layout: flat, every row drafts unless the config says otherwise. */
 export const readDSpark = (config: Config): DSpark => {
   const blockSize = config.count('block_size');
@@ -55,7 +75,7 @@ export const readDSpark = (config: Config): DSpark => {
   const targetLayers = config.countOrNull('num_target_layers');
   const maskToken = config.index('mask_token_id');
   const temperatures = readTemperatures(config, blockSize - firstRow);
-  config.ignore('num_anchors'); // of training
+  config.ignore('num_anchors', ...OF_TARGET); // the first of training
   const block = blockArchitecture(config, {
     family: 'dspark',
     causal: readCausality(config),

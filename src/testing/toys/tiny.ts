@@ -120,6 +120,7 @@ export const tinyCheckpoint = ({ config = {}, edit, vectors = {}, onBlock }: Tin
       }
     },
     tokenizer: async () => null,
+    generation: async () => ({}),
     [Symbol.dispose]() {},
   };
 };

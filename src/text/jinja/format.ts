@@ -1,9 +1,10 @@
 // Python's `'%s of %d' % (a, b)` and `'{} of {:>3}'.format(a, b)`.
+
+import { Float } from './numbers.ts';
 import { fill } from './text.ts';
 import {
   type Callable,
   characters,
-  Float,
   isNumber,
   lengthOf,
   numberOf,

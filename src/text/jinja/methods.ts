@@ -1,6 +1,7 @@
 // The attributes, items and methods of values. Methods that change a list or a dict are refused, as transformers'
 // sandbox does.
 import { braceFormat } from './format.ts';
+import { Float } from './numbers.ts';
 import {
   ALL_SPACE,
   capitalize,
@@ -23,7 +24,6 @@ import {
   characters,
   checkLength,
   type Dict,
-  Float,
   Instance,
   isEqual,
   isList,

@@ -1,8 +1,8 @@
 // Filters that give numbers: int, float, round, abs.
 import { fixed } from './format.ts';
+import { Float } from './numbers.ts';
 import {
   argument,
-  Float,
   isNumber,
   type Named,
   numberOf,

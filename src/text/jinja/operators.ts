@@ -1,11 +1,11 @@
 // Python's operators: arithmetic, comparisons and slices.
 import { percentFormat } from './format.ts';
+import { Float } from './numbers.ts';
 import {
   characters,
   checkLength,
   compare,
   contains,
-  Float,
   isEqual,
   isList,
   isNumber,

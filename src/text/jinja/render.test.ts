@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { noShared, shared } from '../../testing/goldens/shared.ts';
+import { LongInteger } from './numbers.ts';
 import { compileTemplate } from './render.ts';
-import { LongInteger } from './values.ts';
 
 interface Conversation {
   readonly messages: readonly unknown[];

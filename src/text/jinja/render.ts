@@ -3,6 +3,7 @@
 import { runFilter } from './filters.ts';
 import { checkField, globals } from './globals.ts';
 import { member } from './methods.ts';
+import { Float } from './numbers.ts';
 import { arithmetic, holds, slice } from './operators.ts';
 import { parseTemplate } from './parser.ts';
 import { runTest } from './tests.ts';
@@ -11,7 +12,6 @@ import {
   beyond,
   type Callable,
   checkLength,
-  Float,
   fromJson,
   Instance,
   isEqual,

@@ -1,19 +1,8 @@
 // Jinja's tests: `x is defined`, `selectattr("role", "==", "user")`.
+
+import { Float, LongInteger } from './numbers.ts';
 import { arithmetic, holds } from './operators.ts';
-import {
-  Float,
-  found,
-  Generator,
-  isEqual,
-  isList,
-  isNumber,
-  LongInteger,
-  Markup,
-  Tuple,
-  textOf,
-  Undefined,
-  type Value,
-} from './values.ts';
+import { found, Generator, isEqual, isList, isNumber, Markup, Tuple, textOf, Undefined, type Value } from './values.ts';
 
 type Test = (value: Value, ...args: readonly Value[]) => boolean;
 

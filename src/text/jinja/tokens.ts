@@ -1,7 +1,9 @@
 // Cuts a Jinja template into tokens, with the white space that transformers' settings remove: trim_blocks (the line end
 // after a block tag) and lstrip_blocks (the indentation before one).
+
+import { Float } from './numbers.ts';
 import { SPACE, strip } from './text.ts';
-import { Float, syntaxError } from './values.ts';
+import { syntaxError } from './values.ts';
 
 /** `open` and `close` are the ends of a tag, by their first two characters: `{%`, `{{`, `%}`, `}}`. */
 export interface Token {

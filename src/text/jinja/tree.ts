@@ -1,5 +1,5 @@
 // A Jinja template as it was read (parser.ts); render.ts carries it out.
-import type { Float } from './values.ts';
+import type { Float } from './numbers.ts';
 
 export interface Arguments {
   readonly positional: readonly Expression[];

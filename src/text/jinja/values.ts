@@ -1,6 +1,7 @@
 // The values of a Jinja template, with Python's meaning: how they print, compare, count as true, and are iterated.
 // Integers, texts, booleans and None are JavaScript's own; a dict is a Map, a list an Array.
 import { bad } from '../../base/refuse.ts';
+import { Float, LongInteger } from './numbers.ts';
 
 /** Of a message that a template makes, or that holds a part of one. */
 const LONGEST_MESSAGE = 1000;
@@ -27,30 +28,6 @@ export class Undefined {
   readonly fault: TemplateFault;
   constructor(message: string, kind = 'UndefinedError') {
     this.fault = new TemplateFault(kind, message);
-  }
-}
-
-/** Python prints 1.0 where JavaScript has 1. */
-export class Float {
-  readonly value: number;
-  constructor(value: number) {
-    this.value = value;
-  }
-  /** Calls are written as JSON for a template that knows none. */
-  toJSON(): number {
-    return this.value;
-  }
-}
-
-/** A whole number beyond 2**53, in digits: it is printed, and not calculated with. */
-export class LongInteger {
-  readonly digits: string;
-  constructor(digits: string) {
-    this.digits = digits;
-  }
-  /** As for `Float`; it is rounded there. */
-  toJSON(): number {
-    return Number(this.digits);
   }
 }
 

@@ -185,6 +185,15 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       'Done.',
     ],
     // A function that is not closed, and one that is cut.
+    // Numbers stay as they are written.
+    [
+      '<tool_call>\n<function=special_function>\n<parameter=arg1>\n1234567890123456789\n</parameter>\n</function>\n</tool_call>',
+      [call('{"arg1": 1234567890123456789}')],
+    ],
+    [
+      '<tool_call>\n<function=set_union>\n<parameter=amount>\n1.0\n</parameter>\n</function>\n</tool_call>',
+      [call('{"amount": 1.0}', 'set_union')],
+    ],
     ['<tool_call>\n<function=special_function>\n<parameter=arg1>\n1\n</parameter>\n</tool_call>Done.', ONE, 'Done.'],
     ['<tool_call>\n<function=special_function>\n<parameter=arg1>\n1\n</parameter>\n', [call('{"arg1": 1')]],
     // A mark inside JSON, which ends no parameter, and after JSON that is none, where it does.

@@ -1,6 +1,7 @@
 // A conversation with tools, as a chat template of the family wants it: arguments as objects, short ids where they must be,
 // and everything in plain messages where the template knows no tools.
 import type { ChatMessage } from '../chat-template.ts';
+import { parseWithFloats, textOfJson } from '../python-json.ts';
 import { familyOf } from './families.ts';
 import type { ToolFamily } from './family.ts';
 import { hermes } from './hermes.ts';
@@ -22,7 +23,7 @@ const asObject = (written: unknown): unknown => {
   if (typeof written !== 'string') return written;
   if (written.trim() === '') return {}; // some servers write nothing for a function without parameters
   try {
-    const value: unknown = JSON.parse(written);
+    const value = parseWithFloats(written);
     return typeof value === 'object' && value !== null ? value : written;
   } catch {
     return written;
@@ -55,8 +56,7 @@ const withCalls = (message: ChatMessage, { shortIds = false }: Partial<ToolFamil
 
 const listed = (calls: readonly unknown[]): readonly string[] =>
   (calls as readonly Call[]).map(
-    ({ function: own }) =>
-      `{"name": ${JSON.stringify(own.name)}, "arguments": ${JSON.stringify(asObject(own.arguments))}}`,
+    ({ function: own }) => `{"name": ${JSON.stringify(own.name)}, "arguments": ${textOfJson(asObject(own.arguments))}}`,
   );
 
 /** Calls as text, for templates that write a message's content only. */
@@ -70,7 +70,7 @@ const writeCalls = (family: ToolFamily, calls: readonly unknown[] | undefined): 
   if (family.id === 'lfm2') {
     const python = ({ function: own }: Call): string =>
       `${own.name}(${Object.entries((asObject(own.arguments) ?? {}) as object)
-        .map(([key, value]) => `${key}=${JSON.stringify(value)}`)
+        .map(([key, value]) => `${key}=${textOfJson(value)}`)
         .join(', ')})`;
     return `${mark}[${(calls as readonly Call[]).map(python).join(', ')}]${family.close[0] ?? ''}`;
   }

@@ -38,7 +38,9 @@ const asJson = (value: string, schema: unknown, whole: unknown): string => {
       const read: unknown = JSON.parse(PYTHON.get(value) ?? value);
       const types = typesOf(schema, whole);
       const own = Number.isInteger(read) && types.includes('integer') ? 'integer' : typeOf(read);
-      if (types.includes(own) || types.includes(undefined) || !types.includes('string')) return JSON.stringify(read);
+      const isJson = types.includes(own) || types.includes(undefined) || !types.includes('string');
+      // Long whole numbers would be rounded, and 1.0 would be 1: a number stays as the model wrote it.
+      if (isJson) return typeof read === 'number' ? value.trim() : JSON.stringify(read);
     } catch {}
   return JSON.stringify(value);
 };

@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { noShared, shared } from '../../testing/goldens/shared.ts';
 import { AnswerReader } from '../answer-format.ts';
+import { Float } from '../jinja/numbers.ts';
 import { compileTemplate } from '../jinja/render.ts';
-import { Float } from '../jinja/values.ts';
 import { reasoningTags } from '../reasoning.ts';
 import { toolConversation } from './conversation.ts';
 import { familyOf } from './families.ts';
@@ -127,7 +127,7 @@ describe('a call for a template that knows none', () => {
 
   it('has numbers that a template would write as floats', () => {
     const own = { a: new Float(1.5), list: [new Float(-2)] };
-    expect(written(own)).toContain('{"name": "now", "arguments": {"a":1.5,"list":[-2]}}');
-    expect(written(own, 'List of tools: ')).toContain('now(a=1.5, list=[-2])');
+    expect(written(own)).toContain('{"name": "now", "arguments": {"a":1.5,"list":[-2.0]}}');
+    expect(written(own, 'List of tools: ')).toContain('now(a=1.5, list=[-2.0])');
   });
 });

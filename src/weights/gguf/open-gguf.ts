@@ -54,5 +54,6 @@ export const openGguf = async (name: string, open: Open, signal: AbortSignal | u
     }),
   );
   const tokenizer = async () => inFile(name, () => ggufTokenizer(header.metadata));
-  return { parts: { format: 'gguf', name, config, tokenizer }, placed };
+  const generation = async () => ({}); // what ends a text is among the tokenizer's fields
+  return { parts: { format: 'gguf', name, config, tokenizer, generation }, placed };
 };

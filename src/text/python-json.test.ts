@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { Float, LongInteger } from '../text/jinja/values.ts';
-import { parseWithFloats } from './parse-messages.ts';
+import { Float, LongInteger } from './jinja/numbers.ts';
+import { parseWithFloats, textOfJson } from './python-json.ts';
 
 it('floats stay floats, and texts and whole numbers what they are', () => {
   const text = '[1, 1.0, -2e3, 0.5, "1.0 and \\\\", "\\"2.0", {"1.5": [3.0, true, null, -7]}]';
@@ -27,4 +27,9 @@ it('whole numbers beyond 2**53 keep their digits', () => {
     '12345678901234567890',
     new Float(1234567890123456.5),
   ]);
+});
+
+it('a text of it has the numbers as they were', () => {
+  const text = '{"a":[1,1.0,-0.5,1e+30,12345678901234567890,null,true],"b \\"c":{"d":"x"}}';
+  expect(textOfJson(parseWithFloats(text))).toBe(text);
 });
