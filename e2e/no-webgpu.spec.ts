@@ -1,11 +1,10 @@
 // Without WebGPU the page explains what is missing and replays a recording.
-import { chromium, expect, test } from '@playwright/test';
+import { expect, test } from '@playwright/test';
+import { withoutWebGpu } from './browser.ts';
 import { stopOnceWritten } from './demo.ts';
 
-test('explains how to get WebGPU and replays a recorded run', async ({ baseURL, launchOptions }) => {
-  // The browser of the other tests, without the flags for a software adapter.
-  const args = (launchOptions.args ?? []).filter((flag) => !/webgpu/.test(flag));
-  const browser = await chromium.launch({ ...launchOptions, args: [...args, '--disable-features=WebGPUService'] });
+test('explains how to get WebGPU and replays a recorded run', async ({ baseURL }) => {
+  const browser = await withoutWebGpu();
   const page = await browser.newPage();
   await page.goto(baseURL ?? '');
   await expect(page.getByRole('heading', { name: /No usable WebGPU/ })).toBeVisible();

@@ -1,9 +1,7 @@
-// The pages in a real browser: full Chromium (the headless shell has no WebGPU) on SwiftShader, so that every machine
-// gives the same pixels and tokens. One worker by default; .ci/test.mjs takes two, because one keeps 1.1 cores busy.
+// The pages in a real browser. One worker by default; .ci/test.mjs takes two, because one keeps 1.1 cores busy.
 import { defineConfig } from '@playwright/test';
-import { findChromium } from '../.ci/machine.mjs';
+import { LAUNCH } from './browser.ts';
 
-const SOFTWARE = ['--enable-unsafe-webgpu', '--use-webgpu-adapter=swiftshader', '--headless=new'];
 const port = 4179;
 const vite = 'node node_modules/vite/bin/vite.js';
 const BUILDS = [`${vite} build --logLevel warn`, `${vite} build --mode harness --logLevel warn`];
@@ -27,10 +25,7 @@ export default defineConfig({
   expect: { timeout: 120_000 },
   use: {
     baseURL: `http://localhost:${port}/`,
-    launchOptions: {
-      executablePath: findChromium() ?? 'chromium',
-      args: [...SOFTWARE, ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])],
-    },
+    launchOptions: LAUNCH,
   },
   webServer: {
     command: [...builds, `${vite} preview --port ${port} --strictPort`].join(' && '),

@@ -1,5 +1,6 @@
 // The tour: seven stops over a real run, by keyboard alone; live, and on recordings without WebGPU.
-import { chromium, expect, type Page, test } from '@playwright/test';
+import { expect, type Page, test } from '@playwright/test';
+import { withoutWebGpu } from './browser.ts';
 import { open, stopOnceWritten } from './demo.ts';
 import { paced } from './paced.ts';
 
@@ -79,9 +80,8 @@ test('explains a live run by keyboard alone, and restores the focus', async ({ p
   await expect(page.locator('#system')).toHaveValue('prompt-lookup'); // as before the tour
 });
 
-test('explains recordings without WebGPU, on a phone', async ({ baseURL, launchOptions }) => {
-  const args = (launchOptions.args ?? []).filter((flag) => !/webgpu/.test(flag));
-  const browser = await chromium.launch({ ...launchOptions, args: [...args, '--disable-features=WebGPUService'] });
+test('explains recordings without WebGPU, on a phone', async ({ baseURL }) => {
+  const browser = await withoutWebGpu();
   const page = await browser.newPage({ viewport: { width: 360, height: 740 }, reducedMotion: 'reduce' });
   await page.goto(baseURL ?? '');
   await expect(page.locator('#device')).toContainText('Recorded on');

@@ -1,7 +1,8 @@
 // Traces: runs are saved, opened, shared and replayed, also without WebGPU.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { chromium, expect, type Page, test } from '@playwright/test';
+import { expect, type Page, test } from '@playwright/test';
+import { withoutWebGpu } from './browser.ts';
 import { answer, loaded, meanwhile, open, traceMenu } from './demo.ts';
 import { root } from './server.ts';
 
@@ -310,9 +311,8 @@ test.describe('with a GPU', () => {
   });
 });
 
-test('a shared trace plays without WebGPU', async ({ baseURL, launchOptions }) => {
-  const args = (launchOptions.args ?? []).filter((flag) => !/webgpu/.test(flag));
-  const browser = await chromium.launch({ ...launchOptions, args: [...args, '--disable-features=WebGPUService'] });
+test('a shared trace plays without WebGPU', async ({ baseURL }) => {
+  const browser = await withoutWebGpu();
   const page = await browser.newPage();
   let serve = (): void => {};
   const served = new Promise<void>((resolve) => {

@@ -1,7 +1,8 @@
 // The widget's page: a configurator, and uses whose source is what runs; by keyboard, for screen readers, in both themes,
 // from narrow to wide, and without WebGPU.
 import { AxeBuilder } from '@axe-core/playwright';
-import { chromium, expect, type Page, test } from '@playwright/test';
+import { expect, type Page, test } from '@playwright/test';
+import { withoutWebGpu } from './browser.ts';
 import { ALONE, expectCalm, takeCandidate } from './demo.ts';
 import { paced } from './paced.ts';
 
@@ -230,9 +231,8 @@ test('nothing moves while a recording is played', ALONE, async ({ page }) => {
   await expectCalm(page, `${FIRST} [part=send]`);
 });
 
-test('without WebGPU it says so, and offers the recording that the page names', async ({ baseURL, launchOptions }) => {
-  const args = (launchOptions.args ?? []).filter((flag) => !/webgpu/.test(flag));
-  const browser = await chromium.launch({ ...launchOptions, args: [...args, '--disable-features=WebGPUService'] });
+test('without WebGPU it says so, and offers the recording that the page names', async ({ baseURL }) => {
+  const browser = await withoutWebGpu();
   const page = await browser.newPage();
   await page.goto(new URL(PAGE, baseURL).href);
   const chat = page.locator('#config-live outrider-chat');
