@@ -3,8 +3,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { AxeBuilder } from '@axe-core/playwright';
 import { type Browser, expect, type Page, test } from '@playwright/test';
+import { audit, serious } from './axe.ts';
 import { answer, loaded, ready } from './demo.ts';
 import { root } from './server.ts';
 
@@ -72,11 +72,9 @@ const OF_COLOURS = ['color-contrast', 'link-in-text-block'];
 /** Findings as text, so that a failure names the element. */
 const findings = async (page: Page, theme: (typeof THEMES)[number]): Promise<readonly string[]> => {
   await setTheme(page, theme);
-  const axe = new AxeBuilder({ page });
-  const { violations } = await (theme === 'light' ? axe : axe.withRules(OF_COLOURS)).analyze();
-  return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => `${id}: ${target} ${failureSummary}`));
+  return serious(await audit(page, theme === 'light' ? undefined : OF_COLOURS)).flatMap(({ id, nodes }) =>
+    nodes.map(({ target, failureSummary }) => `${id}: ${target} ${failureSummary}`),
+  );
 };
 
 const withoutHash = (path: string): string => path.replace(/#.*/, '');

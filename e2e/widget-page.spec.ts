@@ -1,7 +1,7 @@
 // The widget's page: a configurator, and uses whose source is what runs; by keyboard, for screen readers, in both themes,
 // from narrow to wide, and without WebGPU.
-import { AxeBuilder } from '@axe-core/playwright';
 import { expect, type Page, test } from '@playwright/test';
+import { audit } from './axe.ts';
 import { withoutWebGpu } from './browser.ts';
 import { ALONE, expectCalm, takeCandidate } from './demo.ts';
 import { paced } from './paced.ts';
@@ -194,8 +194,9 @@ test('is accessible and fits every width, in both themes', async ({ page }) => {
       .evaluate((chat) => getComputedStyle(chat.shadowRoot?.querySelector('.panel') ?? chat).backgroundColor);
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' }); // axe measures colours at rest
-    const { violations } = await new AxeBuilder({ page }).analyze();
-    expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' '))}`)).toEqual([]);
+    expect((await audit(page)).map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' '))}`)).toEqual(
+      [],
+    );
     expect(await background('#config-live')).toBe(colorScheme === 'dark' ? 'rgb(23, 26, 31)' : 'rgb(255, 254, 251)');
     expect(await background('#themed')).toBe('rgb(16, 32, 28)'); // of its own, by a variable
     for (const width of [360, 768, 1280, 2560]) {
