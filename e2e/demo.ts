@@ -4,12 +4,20 @@ import { expect, type Locator, type Page, test } from '@playwright/test';
 /** Of tests that require a speed: `npm test` runs them one after another at its end, and the others in two workers. */
 export const ALONE = { tag: '@alone' };
 
-/** Opens the page with a model and a system (default: the page's choice) and waits until it is ready. */
+/**
+ * Opens the page with a model and a system (default: the page's choice) and waits until it is ready. Meanwhile the stage
+ * stands still, which takes a second of processor time less; stage.spec.ts sees it play.
+ */
 export const open = async (page: Page, model?: string, system?: string): Promise<void> => {
   const query = new URLSearchParams({ ...(model && { model }), ...(system && { system }) });
+  await page.emulateMedia({ reducedMotion: 'reduce' });
   await page.goto(`/?${query}`);
   await ready(page);
+  await page.emulateMedia({ reducedMotion: null });
 };
+
+/** Models are asked for and never come: a page that needs none compiles nothing. */
+export const withoutModels = (page: Page): Promise<void> => page.route('**/models/**', () => {});
 
 export const ready = (page: Page): Promise<void> =>
   expect(page.getByRole('button', { name: 'Answer' })).toBeEnabled({ timeout: 240_000 });

@@ -1,9 +1,9 @@
 // How soon a model is ready on a page that is opened for the first time, and what shows until then.
 import { expect, test } from '@playwright/test';
-import { ALONE, history, loaded, slowness } from './demo.ts';
+import { ALONE, history, loaded, slowness, withoutModels } from './demo.ts';
 
 test('the device shows while its models are still downloaded', async ({ page }) => {
-  await page.route('**/models/**', () => {}); // never answered
+  await withoutModels(page);
   await page.goto('/');
   await expect(page.locator('#device')).toContainText(/swiftshader/i);
   await expect(page.locator('#phase')).toHaveText(/^Opening/);

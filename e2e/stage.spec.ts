@@ -3,15 +3,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, type Page, test } from '@playwright/test';
 import { fold, METRICS, type TraceEvent } from '../src/trace/index.ts';
-import { ALONE, slowness } from './demo.ts';
+import { ALONE, slowness, withoutModels } from './demo.ts';
 import { root } from './server.ts';
 
 test.describe.configure({ mode: 'serial' });
 
 let page: Page;
-/** The rest of the page waits: what follows needs no weights. */
-const withoutModels = (page: Page) => page.route('**/models/**', () => {});
-
 const scene = (on = page) => on.locator('.scene.current');
 
 test.beforeAll(async ({ browser }) => {

@@ -3,6 +3,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, type Page, test } from '@playwright/test';
+import { withoutModels } from './demo.ts';
 import { root } from './server.ts';
 
 const PAGES = {
@@ -53,7 +54,7 @@ const watch = (): void => {
 
 const measure = async (page: Page, path: string): Promise<Vitals> => {
   await page.addInitScript(watch);
-  await page.route('**/models/**', () => {});
+  await withoutModels(page);
   await page.goto(path);
   await page.waitForTimeout(1000); // what moves late moves now
   for (let y = 0; y < (await page.evaluate(() => document.documentElement.scrollHeight)); y += 600) {
