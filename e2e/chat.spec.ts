@@ -1,6 +1,6 @@
 // A conversation: its messages, the cache that they share, and all actions on a message. One load for all tests.
 import { expect, type Page, test } from '@playwright/test';
-import { meanwhile, stopOnceWritten, takeCandidate } from './demo.ts';
+import { meanwhile, stopOnceWritten, takeCandidate, withoutModels } from './demo.ts';
 import { hold, paced, release } from './paced.ts';
 
 test.describe.configure({ mode: 'serial' });
@@ -92,22 +92,6 @@ test('the address opens the chat; Shift+Enter starts a new line and Enter sends'
   );
 });
 
-test('the chat survives a reload, and its answer stays text', async () => {
-  const said = (await answers().locator('.text').first().textContent()) ?? '';
-  await page.reload();
-  await expect(questions()).toHaveText(/Leo plants 5 trees/);
-  await expect(answers()).toContainText('From an earlier visit');
-  expect(await page.evaluate(() => localStorage.getItem('outrider-chat'))).toContain(TREES);
-  await expect(answers().getByRole('button', { name: 'Regenerate' })).toBeVisible();
-  await expect(page.getByRole('button', { name: 'Send' })).toBeDisabled();
-  await message().fill('x');
-  await expect(page.getByRole('button', { name: 'Send' })).toBeEnabled({ timeout: 240_000 });
-  await message().fill('');
-  await answers().getByRole('button', { name: 'Regenerate' }).click();
-  await answered();
-  expect(said).toContain('The answer is 52.');
-});
-
 test('a kept chat opens at its end, under the tabs, and from right to left where its script is', async ({
   browser,
 }) => {
@@ -119,6 +103,7 @@ test('a kept chat opens at its end, under the tabs, and from right to left where
   const text = JSON.stringify({ system: '', messages: kept.flat() });
   await context.addInitScript((chat) => localStorage.setItem('outrider-chat', chat), text);
   const own = await context.newPage();
+  await withoutModels(own);
   await own.goto('/#chat');
   const last = own.getByRole('article', { name: 'Outrider' }).last();
   await expect(last).toBeInViewport({ ratio: 0.5 });
@@ -237,7 +222,7 @@ test('Stop keeps the text so far, and the token limit is reported', async () => 
 
 test('what another tab has stored while this one answers stays, and is shown', async () => {
   const other = await page.context().newPage();
-  await other.route('**/models/**', () => {}); // it needs none
+  await withoutModels(other);
   await other.goto('/#chat');
   const asked = await questions().count();
   await message().fill('And now?');
@@ -262,7 +247,7 @@ test('what another tab has stored while this one answers stays, and is shown', a
 
 test('the chat of another tab is the same one: what is cleared there is cleared here', async () => {
   const other = await page.context().newPage();
-  await other.route('**/models/**', () => {}); // it needs none
+  await withoutModels(other);
   await other.goto('/#chat');
   const there = other.getByRole('article', { name: 'You' });
   await expect(there.first()).toBeVisible();
@@ -384,17 +369,20 @@ const reloadOnce = (pattern: RegExp) =>
     }).observe(log, { subtree: true, childList: true });
   }, pattern.source);
 
-test('a reload during an answer keeps the question, and the text so far', async () => {
+test('the chat survives a reload as text; one during an answer keeps the question, and the text so far', async () => {
   for (const begun of [/^$/, /\S/]) {
     await page.getByRole('button', { name: 'Clear chat' }).click();
     await ask(TREES);
+    await expect(answers()).toContainText('The answer is 52.');
     await reloadOnce(begun);
     const reloaded = page.waitForEvent('load');
     await message().fill('And now?');
     await message().press('Enter');
     await reloaded;
-    await expect(questions()).toHaveCount(2);
-    await expect(questions().last()).toContainText('And now?');
+    await expect(questions()).toHaveText([/Leo plants 5 trees/, /And now\?/]);
+    await expect(answers().first()).toContainText('The answer is 52.');
+    await expect(answers().first()).toContainText('From an earlier visit');
+    expect(await page.evaluate(() => localStorage.getItem('outrider-chat'))).toContain(TREES);
     if (!begun.test('')) await expect(answers().last().locator('.text').first()).toHaveText(/\S/);
     const again = page.getByRole('button', { name: 'Regenerate the answer' }).last();
     await expect(again).toBeEnabled({ timeout: 240_000 });
@@ -406,7 +394,7 @@ test('a reload during an answer keeps the question, and the text so far', async 
 
 test('a message that is not sent yet survives a reload', async () => {
   const other = await page.context().newPage();
-  await other.route('**/models/**', () => {}); // it needs none
+  await withoutModels(other);
   await other.goto('/#chat');
   const box = other.getByRole('textbox', { name: 'Message' });
   await expect(box).toHaveValue('');
