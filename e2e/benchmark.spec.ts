@@ -428,16 +428,6 @@ test('own prompts are read from the text box or a file, and a wrong line is name
   await expect(page.locator('#fault')).toContainText(/Token limit: .*2/);
 });
 
-test('every width and both themes: no sideways scrolling', async ({ page }) => {
-  for (const colorScheme of ['light', 'dark'] as const)
-    for (const width of [360, 768, 1280, 2560]) {
-      await page.emulateMedia({ colorScheme });
-      await page.setViewportSize({ width, height: 900 });
-      await open(page, 'systems=dflash');
-      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
-    }
-});
-
 test('no other server received a request, and the console has no errors', () => {
   expect(strangers).toEqual([]);
   expect(complaints).toEqual([]);
