@@ -1,13 +1,9 @@
-// Inspect: any round of the last run by slider, keys and playback; the source and probabilities of every token; trees,
-// router scores and kernels.
+// Inspect: any round of the last run by slider, keys and playback; the source and probabilities of every token. Trees
+// are in speculation.spec.ts, scores of a router in steps.spec.ts, and kernels in race.spec.ts, which have such runs.
 import { expect, type Page, test } from '@playwright/test';
-import { advanced, answer, history, open, ready } from './demo.ts';
+import { answer, history, open } from './demo.ts';
 
 test.describe.configure({ mode: 'serial' });
-
-/** The draft model gets a subtraction of this problem wrong. */
-const PROBLEM =
-  'Tom has 21 beads. Hugo gets 6 more beads than Tom. Max gets 18 fewer beads than Hugo. How many beads does Max have?';
 
 let page: Page;
 
@@ -23,12 +19,6 @@ const slider = () => page.getByRole('slider', { name: 'Round' });
 const title = () => page.locator('#moment-title');
 const play = () => page.locator('#play');
 const rows = () => page.locator('#round-tokens tbody tr');
-
-const choose = async (name: string): Promise<void> => {
-  await tab('Race');
-  await page.getByRole('combobox', { name: 'Decoding', exact: true }).selectOption({ label: name });
-  await ready(page);
-};
 
 const percentages = async (column: number): Promise<number[]> => {
   const cells = await page.locator(`#round-tokens td:nth-of-type(${column})`).allTextContents();
@@ -112,39 +102,6 @@ test('it plays from the first round to the last, and pauses', async () => {
     button.click(); // in the page: from outside it could be late
   });
   await expect(title()).toHaveText(/^Round 0 of/);
-});
-
-test('EAGLE-3: a round is a tree', async () => {
-  await choose('EAGLE-3');
-  await page.getByLabel('Shape of a draft').selectOption('tree');
-  const nodes = page.getByRole('slider', { name: 'Nodes' });
-  expect(Number(await nodes.inputValue())).toBeGreaterThanOrEqual(15); // 16 with the anchor
-  while ((await nodes.inputValue()) !== '20') await nodes.press('ArrowRight');
-  await advanced(page);
-  await page.getByLabel('Plain decoding where drafting loses time').selectOption('off'); // SwiftShader may fall back
-  await answer(page);
-  await tab('Inspect');
-  await expect(page.locator('#round-about')).toContainText('drafted by EAGLE-3 in a tree');
-  expect(await page.locator('#round-tree .branch').count()).toBeGreaterThan(0);
-  await expect(page.locator('#round-tree .anchor')).toHaveCount(1);
-  const places = await page.locator('#round-tokens td:nth-of-type(1)').allTextContents();
-  expect(new Set(places).size).toBeLessThan(places.length); // several drafts for one position
-});
-
-test('a step router: a chart of scores against the threshold, with a table for screen readers', async () => {
-  await choose('RSD');
-  await page.getByLabel('Problem for the model').fill(PROBLEM);
-  await answer(page);
-  await tab('Inspect');
-  const chart = page.locator('.scores canvas');
-  await expect(chart).toBeVisible();
-  await expect(page.locator('.scores caption')).toHaveText(/^Reward of each step against the threshold \d\.\d\d$/);
-  await expect(page.locator('.scores table')).toContainText('escalated');
-  await slider().press('End');
-  await expect(page.locator('#scores-about')).toHaveText(/^Step \d: \d\.\d\d, accepted/);
-  expect(await percentages(4)).toEqual([]); // the step is the draft's, and so are its probabilities
-  expect((await percentages(3)).length).toBeGreaterThan(3);
-  await page.screenshot({ path: 'test-results/page-inspect-steps.png', fullPage: true, animations: 'disabled' });
 });
 
 test('fits a narrow screen: the table head has at most a few lines, with the tokens below it', async () => {

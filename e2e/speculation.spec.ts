@@ -115,10 +115,11 @@ test('all systems run on one problem, each model loaded once; exact ones give pl
   await page.getByRole('button', { name: 'Shop' }).click();
 });
 
-test('EAGLE-3: trees change no token', async () => {
+test('EAGLE-3: trees change no token, and in Inspect a round is a tree', async () => {
   await choose('EAGLE-3');
   await page.getByLabel('Shape of a draft').selectOption('tree');
   const nodes = page.getByRole('slider', { name: 'Nodes' });
+  expect(Number(await nodes.inputValue())).toBeGreaterThanOrEqual(15); // 16 with the anchor
   while ((await nodes.inputValue()) !== '20') await nodes.press('ArrowRight');
   await advanced(page);
   const depth = page.getByRole('slider', { name: 'Depth' });
@@ -131,6 +132,13 @@ test('EAGLE-3: trees change no token', async () => {
   await page.getByLabel('Show rejected drafts').uncheck();
   expect(await page.locator('#answer').innerText()).toBe(text);
   await page.getByLabel('Show rejected drafts').check();
+  await page.getByRole('tab', { name: 'Inspect' }).click();
+  await expect(page.locator('#round-about')).toContainText('drafted by EAGLE-3 in a tree');
+  expect(await page.locator('#round-tree .branch').count()).toBeGreaterThan(0);
+  await expect(page.locator('#round-tree .anchor')).toHaveCount(1);
+  const places = await page.locator('#round-tokens td:nth-of-type(1)').allTextContents();
+  expect(new Set(places).size).toBeLessThan(places.length); // several drafts for one position
+  await page.getByRole('tab', { name: 'Race' }).click();
 });
 
 test('a document that the answer quotes is drafted from, and a link to the run holds it', async () => {

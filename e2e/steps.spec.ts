@@ -63,6 +63,21 @@ test('another threshold is tried on the same scores, by keyboard', async () => {
   await expect(said).toHaveText(new RegExp(`^Threshold 1\\.00: [${all - 1}${all}] of ${all} escalated`));
 });
 
+test('in Inspect a chart of scores against the threshold, with a table for screen readers', async () => {
+  await page.getByRole('tab', { name: 'Inspect' }).click();
+  await expect(page.locator('.scores canvas')).toBeVisible();
+  await expect(page.locator('.scores caption')).toHaveText(/^Reward of each step against the threshold \d\.\d\d$/);
+  await expect(page.locator('.scores table')).toContainText('escalated');
+  await page.getByRole('slider', { name: 'Round' }).press('End');
+  await expect(page.locator('#scores-about')).toHaveText(/^Step \d: \d\.\d\d, accepted/);
+  const percentages = async (column: number): Promise<number> =>
+    page.locator(`#round-tokens td:nth-of-type(${column})`).filter({ hasNotText: /^–$/ }).count();
+  expect(await percentages(4)).toBe(0); // the step is the draft's, and so are its probabilities
+  expect(await percentages(3)).toBeGreaterThan(3);
+  await page.screenshot({ path: 'test-results/page-inspect-steps.png', fullPage: true, animations: 'disabled' });
+  await page.getByRole('tab', { name: 'Race' }).click();
+});
+
 test('RSD with the layer on the draft as judge: the same cards', async () => {
   const judge = page.getByRole('combobox', { name: 'Judge of the draft’s steps' });
   await expect(judge).toHaveValue('prm');
