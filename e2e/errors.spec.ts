@@ -1,4 +1,4 @@
-// A model that does not work, however it is given to the page, ends in an error that explains it, and the page goes on.
+// What does not work, a model above all, ends in an error that explains it, and the page goes on.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@playwright/test';
@@ -9,7 +9,7 @@ import { root, WatchedServer } from './server.ts';
 
 const draft = (name: string): Buffer => readFileSync(join(root, 'public/models/draft', name));
 
-test('a link proposes a model and downloads nothing; a wrong address, a truncated file and another kind are explained', async ({
+test('a link proposes a model and downloads nothing; missing examples, a wrong address, a truncated file and another kind are explained', async ({
   page,
 }) => {
   await using server = new WatchedServer(join(root, 'public'));
@@ -18,7 +18,13 @@ test('a link proposes a model and downloads nothing; a wrong address, a truncate
   page.on('request', (request) => {
     if (request.url().startsWith(base)) asked.push(request.url());
   });
-  await open(page, `${base}models/draft/`, 'autoregressive');
+  await page.route('**/problems.json', (route) => route.fulfill({ status: 503 }));
+  await page.goto(`/?${new URLSearchParams({ model: `${base}models/draft/`, system: 'autoregressive' })}`);
+  await loaded(page);
+  await expect(page.locator('#truth')).toHaveText(
+    'The example problems could not be loaded: the server answered 503. Write your own, or reload the page.',
+  );
+  await page.locator('#problem').fill('Eva has 3 cups. Eva buys 4 more cups. How many cups does Eva have now?');
   await expect(page.locator('#proposed')).toHaveText('The link names this model. Press Load to download it.');
   await expect(page.getByRole('radio', { name: /^Target/ })).toBeChecked();
   expect(asked).toEqual([]);
@@ -59,7 +65,7 @@ test('a link proposes a model and downloads nothing; a wrong address, a truncate
   await expect(fault).toBeHidden();
   await page.getByRole('button', { name: 'Answer' }).click();
   await finished(page);
-  await expect(page.locator('#answer')).not.toBeEmpty();
+  await expect(page.locator('#answer')).toContainText('The answer is');
 });
 
 test('a GPU that is lost in the middle of an answer interrupts it, and the same answer goes on', async ({ page }) => {

@@ -1,7 +1,7 @@
 // The race: two lanes of one prompt, each run with the machine to itself, and a finish with the speed-up, the passes
 // and whether the tokens are the same. Real runs of the bundled models, on one page.
 import { expect, type Page, test } from '@playwright/test';
-import { advanced, finished, history, loaded, meanwhile, open, ready, stopOnceWritten } from './demo.ts';
+import { advanced, finished, history, meanwhile, open, ready, stopOnceWritten } from './demo.ts';
 import { hold, paced, release } from './paced.ts';
 
 test.describe.configure({ mode: 'serial' });
@@ -239,19 +239,4 @@ test('Run all and the stage say why nothing can run, and Stop ends their waiting
   await page.locator('#stage-go').click();
   await expect(page.locator('#fault')).toContainText('No model is loaded. Choose a model.');
   await page.context().unroute('**/models/eagle3/**');
-});
-
-test('without its examples the page says so, and takes a problem of the visitor’s own', async ({ browser }) => {
-  const alone = await browser.newPage();
-  await alone.route('**/problems.json', (route) => route.fulfill({ status: 503 }));
-  await alone.goto('/?model=draft&system=autoregressive');
-  await loaded(alone);
-  await expect(alone.locator('#truth')).toHaveText(
-    'The example problems could not be loaded: the server answered 503. Write your own, or reload the page.',
-  );
-  await alone.locator('#problem').fill('Eva has 3 cups. Eva buys 4 more cups. How many cups does Eva have now?');
-  await alone.getByRole('button', { name: 'Answer' }).click();
-  await finished(alone);
-  await expect(alone.locator('#answer')).toContainText('The answer is');
-  await alone.close();
 });
