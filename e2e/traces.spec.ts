@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, type Page, test } from '@playwright/test';
 import { withoutWebGpu } from './browser.ts';
-import { answer, loaded, meanwhile, open, traceMenu } from './demo.ts';
+import { answer, loaded, meanwhile, open, traceMenu, withoutModels } from './demo.ts';
 import { root } from './server.ts';
 
 const recorded = (name: string): string => join(root, 'public/traces', name);
@@ -128,6 +128,7 @@ test.describe('with a GPU', () => {
     expect(link).toMatch(/#race&trace=[\w-]+$/);
     expect(page.url()).toBe(link);
     const other = await page.context().newPage();
+    await withoutModels(other);
     await other.goto(link);
     await expect(other.locator('#trace-about')).toContainText('DFlash, from the link');
     await played(other);
