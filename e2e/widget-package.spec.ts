@@ -4,9 +4,9 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { expect, type Page, test } from '@playwright/test';
+import { expect, type Locator, type Page, test } from '@playwright/test';
 import vue from '@vitejs/plugin-vue';
-import { build, type PluginOption } from 'vite';
+import { build } from 'vite';
 import { freshProject, packed } from './fresh-project.ts';
 import { root, WatchedServer } from './server.ts';
 
@@ -24,17 +24,16 @@ const example = (language: string): string => {
 
 const MODELS = ['target', 'dflash'];
 const QUESTION = 'Ida has 54 stones. Ida finds 30 more stones. How many stones does Ida have now?';
-const HTML = '<!doctype html><body><div id="root"></div><script type="module" src="./main.js"></script></body>';
 
-/** Sends by keyboard, and waits for the answer. */
-const asks = async (page: Page, question: string | null): Promise<void> => {
+/** Sends by keyboard in this part of the page, and waits for the answer. */
+const asks = async (page: Page, part: Locator, question: string | null): Promise<void> => {
   const errors: string[] = [];
   page.on('pageerror', (error) => errors.push(error.message));
-  const box = page.getByRole('textbox', { name: 'Message' });
+  const box = part.getByRole('textbox', { name: 'Message' });
   if (question) await box.fill(question);
   await box.press('Enter');
-  await expect(page.getByRole('log')).toContainText('The answer is 84.');
-  await expect(page.getByRole('button', { name: 'Send' })).toBeVisible();
+  await expect(part.getByRole('log')).toContainText('The answer is 84.');
+  await expect(part.getByRole('button', { name: 'Send' })).toBeVisible();
   expect(errors).toEqual([]);
 };
 
@@ -51,7 +50,7 @@ test('plain HTML: one file and the models, copied as the guide says', async ({ p
   const asked: string[] = [];
   page.on('request', (request) => asked.push(request.url().replace(address, '')));
   await page.goto(address);
-  await asks(page, null);
+  await asks(page, page.locator('body'), null);
   expect(asked.filter((url) => !/^$|^outrider-chat\.js$|^models\/(target|dflash)\//.test(url))).toEqual([]);
 });
 
@@ -71,44 +70,33 @@ test('the sizes that the guide states are those of the files', () => {
   for (const [i, size] of sizes.entries()) expect(Math.abs((said[i] ?? 0) / size - 1)).toBeLessThan(0.05);
 });
 
-const builtPage = async (
-  page: Page,
-  files: Readonly<Record<string, string>>,
-  packages: readonly string[],
-  plugins: PluginOption[] = [],
-): Promise<void> => {
-  const folder = freshProject(outrider, { html: HTML, files, packages, models: MODELS });
-  await build({ root: folder, configFile: false, logLevel: 'error', base: './', plugins, worker: { format: 'es' } });
-  await using server = new WatchedServer(join(folder, 'dist'));
-  await page.goto(await server.listen());
-  await expect(page.getByText('Ask something.')).toBeVisible();
-  await asks(page, QUESTION);
-  await expect(page.getByText(/^\d\.\d tokens in each round$/)).toBeVisible();
-};
-
-test('React 19', async ({ page }) => {
+test('React 19 and Vue 3.5, on one page and so with one engine', async ({ page }) => {
   const main = `
 import { createElement } from 'react';
 import { createRoot } from 'react-dom/client';
-import { Tutor } from './tutor.jsx';
-createRoot(document.getElementById('root')).render(createElement(Tutor));
-`;
-  await builtPage(page, { 'main.js': main, 'tutor.jsx': example('jsx') }, ['react', 'react-dom']);
-});
-
-test('Vue 3.5', async ({ page }) => {
-  const main = `
 import { createApp } from 'vue';
-import Tutor from './Tutor.vue';
-createApp(Tutor).mount('#root');
+import { Tutor as InReact } from './in-react.jsx';
+import InVue from './InVue.vue';
+createRoot(document.getElementById('react')).render(createElement(InReact));
+createApp(InVue).mount('#vue');
 `;
+  const folder = freshProject(outrider, {
+    html: '<!doctype html><body><div id="react"></div><div id="vue"></div><script type="module" src="./main.js"></script></body>',
+    files: { 'main.js': main, 'in-react.jsx': example('jsx'), 'InVue.vue': example('vue') },
+    packages: ['react', 'react-dom', 'vue'],
+    models: MODELS,
+  });
   const isCustomElement = (tag: string): boolean => tag === 'outrider-chat';
-  await builtPage(
-    page,
-    { 'main.js': main, 'Tutor.vue': example('vue') },
-    ['vue'],
-    [vue({ template: { compilerOptions: { isCustomElement } } })],
-  );
+  const plugins = [vue({ template: { compilerOptions: { isCustomElement } } })];
+  await build({ root: folder, configFile: false, logLevel: 'error', base: './', plugins, worker: { format: 'es' } });
+  await using server = new WatchedServer(join(folder, 'dist'));
+  await page.goto(await server.listen());
+  for (const id of ['react', 'vue']) {
+    const part = page.locator(`#${id}`);
+    await expect(part.getByText('Ask something.')).toBeVisible();
+    await asks(page, part, QUESTION);
+    await expect(part.getByText(/^\d\.\d tokens in each round$/)).toBeVisible();
+  }
 });
 
 test('a server that renders pages may import it', async () => {

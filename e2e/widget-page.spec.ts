@@ -96,23 +96,11 @@ test('the configurator: each choice is an attribute of the element next to it an
   expect(complaints).toEqual([]);
 });
 
-test('a constraint that is an attribute holds; its tokens are marked', async ({ page }) => {
+test('a model of the visitor’s own: nothing is fetched before the button is pressed; a constraint that is an attribute holds', async ({
+  page,
+  baseURL,
+}) => {
   const complaints = await open(page);
-  const chat = page.locator('#config-live outrider-chat');
-  await page.getByLabel('Model', { exact: true }).selectOption('draft');
-  await page.getByLabel('Constraint', { exact: true }).selectOption('json');
-  await chat.getByRole('button', { name: 'Send' }).click();
-  await expect(chat.getByRole('log')).toContainText(/\{"answer": \d+\}/);
-  await expect(chat.locator('[part~=forced]').first()).toHaveAttribute('title', 'forced by the constraint');
-  await chat.evaluate((node) => node.setAttribute('constraint', '{broken'));
-  await chat.getByRole('textbox', { name: 'Message' }).fill('Leo has 3 trees. How many are that?');
-  await page.keyboard.press('Enter');
-  await expect(chat.getByRole('alert')).toContainText('The attribute constraint is not JSON');
-  expect(complaints).toEqual([]);
-});
-
-test('a model of the visitor’s own: nothing is fetched before the button is pressed', async ({ page, baseURL }) => {
-  await open(page);
   const own = page.locator('#own');
   const address = new URL('models/draft/', baseURL).href;
   const asked: string[] = [];
@@ -128,6 +116,19 @@ test('a model of the visitor’s own: nothing is fetched before the button is pr
   await box.fill('Ida has 54 stones. Ida finds 30 more stones. How many stones does Ida have now?');
   await page.keyboard.press('Enter');
   await expect(own.locator('outrider-chat').getByRole('status')).toContainText('84');
+
+  // The same model for another element: the page has one engine, which has compiled it.
+  const chat = page.locator('#config-live outrider-chat');
+  await page.getByLabel('Model', { exact: true }).selectOption('draft');
+  await page.getByLabel('Constraint', { exact: true }).selectOption('json');
+  await chat.getByRole('button', { name: 'Send' }).click();
+  await expect(chat.getByRole('log')).toContainText(/\{"answer": \d+\}/);
+  await expect(chat.locator('[part~=forced]').first()).toHaveAttribute('title', 'forced by the constraint');
+  await chat.evaluate((node) => node.setAttribute('constraint', '{broken'));
+  await chat.getByRole('textbox', { name: 'Message' }).fill('Leo has 3 trees. How many are that?');
+  await page.keyboard.press('Enter');
+  await expect(chat.getByRole('alert')).toContainText('The attribute constraint is not JSON');
+  expect(complaints).toEqual([]);
 });
 
 test('where reduced motion is wanted a recording is there at once', async ({ browser }) => {
