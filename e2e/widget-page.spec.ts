@@ -203,7 +203,6 @@ test('is accessible and fits every width, in both themes', async ({ page }) => {
     for (const width of [360, 768, 1280, 2560]) {
       await page.setViewportSize({ width, height: 900 });
       expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
-      await page.screenshot({ path: `test-results/widget-${width}-${colorScheme}.png`, fullPage: true });
     }
     await page.setViewportSize({ width: 1280, height: 720 });
   }
