@@ -26,6 +26,9 @@ export const ready = (page: Page): Promise<void> =>
 export const loaded = (page: Page): Promise<void> =>
   expect(page.locator('#lamp')).toHaveAttribute('data-state', 'ready', { timeout: 240_000 });
 
+/** One of the shortest answers among the bundled problems: every system writes it. */
+export const PENS = 'Ben has 44 pens. Ben buys 4 bags with 3 pens in each bag. How many pens does Ben have now?';
+
 /** Opens the knobs that are under Advanced. */
 export const advanced = (page: Page): Promise<void> =>
   page.locator('#advanced').evaluate((details: HTMLDetailsElement) => {

@@ -1,7 +1,7 @@
 // The first minute of a visitor: one button to press, explanations where a question arises, every token explained, and
 // nothing that moves or takes the focus away. The page waits for its models until a test needs them.
 import { expect, type Page, test } from '@playwright/test';
-import { advanced, finished, loaded } from './demo.ts';
+import { advanced, finished, loaded, PENS } from './demo.ts';
 
 test.describe.configure({ mode: 'serial' });
 
@@ -73,6 +73,7 @@ test('on a phone the answer is under the problem, Race scrolls to it, and the fo
   expect((answer?.y ?? 0) - (ask?.y ?? 0) - (ask?.height ?? 0)).toBeLessThan(48);
   await advanced(page);
   await page.getByLabel('Plain decoding where drafting loses time').selectOption('off'); // SwiftShader may fall back
+  await page.getByLabel('Problem for the model').fill(PENS);
   const race = page.getByRole('button', { name: 'Race', exact: true });
   await race.focus();
   await page.keyboard.press('Enter');

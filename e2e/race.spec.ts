@@ -1,7 +1,7 @@
 // The race: two lanes of one prompt, each run with the machine to itself, and a finish with the speed-up, the passes
 // and whether the tokens are the same. Real runs of the bundled models, on one page.
 import { expect, type Page, test } from '@playwright/test';
-import { advanced, finished, history, meanwhile, open, ready, stopOnceWritten } from './demo.ts';
+import { advanced, finished, history, meanwhile, open, PENS, ready, stopOnceWritten } from './demo.ts';
 import { hold, paced, release } from './paced.ts';
 
 test.describe.configure({ mode: 'serial' });
@@ -12,6 +12,7 @@ test.beforeAll(async ({ browser }) => {
   page = await browser.newPage({ viewport: { width: 1280, height: 900 }, colorScheme: 'light' });
   await paced(page);
   await open(page, undefined, 'dflash');
+  await page.getByLabel('Problem for the model').fill(PENS);
   await advanced(page);
   await page.getByLabel('Plain decoding where drafting loses time').selectOption('off'); // it decides by times
 });

@@ -2,7 +2,7 @@
 // fall-back where drafting does not pay is in calm.spec.ts.
 import { join } from 'node:path';
 import { expect, type Page, test } from '@playwright/test';
-import { advanced, answer, finished, open, ready, traceMenu, truth } from './demo.ts';
+import { advanced, answer, finished, open, PENS, ready, traceMenu, truth } from './demo.ts';
 import { root } from './server.ts';
 
 test.describe.configure({ mode: 'serial' });
@@ -79,9 +79,6 @@ test('the keyboard moves a slider, and the next answer uses its value', async ()
   await expect(page.locator('#round-about')).toHaveText(/^7 drafted by DFlash/);
   await page.getByRole('tab', { name: 'Race' }).click();
 });
-
-/** One of the shortest answers among the bundled problems: every system writes it. */
-const PENS = 'Ben has 44 pens. Ben buys 4 bags with 3 pens in each bag. How many pens does Ben have now?';
 
 test('all systems run on one problem, each model loaded once; exact ones give plain decoding’s tokens', async () => {
   await page.getByLabel('Problem for the model').fill(PENS);
