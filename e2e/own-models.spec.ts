@@ -318,6 +318,7 @@ test.describe('one page with the bundled target', () => {
     await expect(page.locator('#answer')).toContainText('The answer is');
     await where.selectOption('WebGPU'); // its answers are in onnx.spec.ts
     await runsIn(/jspi/);
+    await ready(page);
     await expect(page.locator('#device')).not.toContainText('not on WebGPU');
   });
 

@@ -9,7 +9,7 @@ const BUILDS = [`${vite} build --logLevel warn`, `${vite} build --mode harness -
 const builds = process.env.OUTRIDER_BUILT === '1' ? [] : BUILDS;
 
 /** Files of 40 seconds and more: they come first, so that none of them runs alone at the end. */
-const LONGEST = /(benchmark|errors|own-models|package|quality|speculation|widget|widget-page|chat)\.spec\.ts$/;
+const LONGEST = /(benchmark|errors|own-models|package|quality|speculation|widget|chat)\.spec\.ts$/;
 
 export default defineConfig({
   testDir: '.',
