@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { noShared, shared } from '../testing/goldens/shared.ts';
-import { runCli, startCli } from '../testing/run-cli.ts';
+import { callCli, runCli, startCli } from '../testing/run-cli.ts';
 import { tinyMtp, tinyMtpGguf } from '../testing/toys/tiny-mtp.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'outrider-cli-'));
@@ -21,18 +21,18 @@ describe('the program', () => {
   const utf16 = file('utf-16.json', Buffer.from('\ufeff[]', 'utf16le'));
 
   it('explains itself on stdout, and each command too', async () => {
-    const { status, stdout, stderr } = await runCli('--help');
+    const { status, stdout, stderr } = await callCli('--help');
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     const commands = [...stdout.matchAll(/^ {2}(\w+) {2}/gm)].map(([, name]) => name as string);
     expect(commands).toContain('generate');
     for (const command of commands) {
-      const page = await runCli(command, '--help');
+      const page = await callCli(command, '--help');
       expect(page.status).toBe(0);
       expect(page.stdout).toMatch(new RegExp(`^outrider ${command} `));
       expect(page.stdout).toContain('--json');
     }
-    expect((await runCli('help')).stdout).toBe(stdout);
-    expect((await runCli('help', 'chat')).stdout).toBe((await runCli('chat', '--help')).stdout);
+    expect((await callCli('help')).stdout).toBe(stdout);
+    expect((await callCli('help', 'chat')).stdout).toBe((await callCli('chat', '--help')).stdout);
   });
 
   it.each([
@@ -52,7 +52,7 @@ describe('the program', () => {
     [['chat', '--messages', utf16], `${utf16} is not UTF-8`, ''],
     [['chat', '--messages', 'nowhere.json'], 'cannot read nowhere.json', ''],
   ])('exits with 2 on %j', async (args, message, hint) => {
-    const { status, stdout, stderr } = await runCli(...args);
+    const { status, stdout, stderr } = await callCli(...args);
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
     expect(stderr).toContain(`outrider: bad-request: ${message}`);
     expect(stderr).toContain(hint);
@@ -109,41 +109,41 @@ describe('tokenize', () => {
     const lines = [JSON.stringify('<user>1 + 2'), JSON.stringify({ text: 'a\nb' }), '""'];
     const path = file('texts.jsonl', `${lines.join('\n')}\n`);
     const ids = async (...more: string[]): Promise<number[][]> => {
-      const { stdout } = await runCli('tokenize', '--file', path, '--json', ...more);
+      const { stdout } = await callCli('tokenize', '--file', path, '--json', ...more);
       return stdout
         .trim()
         .split('\n')
         .map((line) => JSON.parse(line).ids);
     };
     const plain = await ids();
-    const single = await runCli('tokenize', '--text', '<user>1 + 2');
+    const single = await callCli('tokenize', '--text', '<user>1 + 2');
     expect(plain).toHaveLength(3);
     expect(plain[0]).toEqual(JSON.parse(single.stdout).ids);
     expect(plain[2]).toEqual([]);
     expect(await ids('--special')).toEqual(plain); // this tokenizer puts nothing around a text
-    const odd = await runCli('tokenize', '--file', file('odd.jsonl', '"a"\n7\n'));
+    const odd = await callCli('tokenize', '--file', file('odd.jsonl', '"a"\n7\n'));
     expect(odd.status).toBe(2);
     expect(odd.stderr).toContain('line 2 holds no text');
   });
 
   it.skipIf(noShared)('needs no weights, and adds a BOS on request', async () => {
     const model = shared('golden/vocab/ggml-vocab-llama-spm.gguf');
-    const { stdout } = await runCli('tokenize', '--model', model, '--text', 'Hello world', '--special');
+    const { stdout } = await callCli('tokenize', '--model', model, '--text', 'Hello world', '--special');
     expect(JSON.parse(stdout)).toEqual({ ids: [1, 15043, 3186], text: '<s> Hello world' });
-    const plain = await runCli('tokenize', '--model', model, '--text', 'Hello world');
+    const plain = await callCli('tokenize', '--model', model, '--text', 'Hello world');
     expect(JSON.parse(plain.stdout)).toEqual({ ids: [15043, 3186], text: 'Hello world' });
-    const refused = await runCli('inspect', model);
+    const refused = await callCli('inspect', model);
     expect(refused.stderr).toContain('holds a tokenizer and no weights');
   });
 
   it.skipIf(noShared)('serves ids without a tokenizer, and says what text would need', async () => {
     const model = shared('golden/llama-tiny');
-    const { stdout } = await runCli('tokenize', '--model', model, '--ids', '1,2');
+    const { stdout } = await callCli('tokenize', '--model', model, '--ids', '1,2');
     expect(JSON.parse(stdout)).toEqual({ ids: [1, 2], text: null });
-    const refused = await runCli('tokenize', '--model', model, '--text', 'a');
+    const refused = await callCli('tokenize', '--model', model, '--text', 'a');
     expect(refused.status).toBe(2);
     expect(refused.stderr).toContain('llama-tiny has no tokenizer');
-    const outside = await runCli('tokenize', '--ids', '1,100000000');
+    const outside = await callCli('tokenize', '--ids', '1,100000000');
     expect([outside.status, outside.stderr]).toEqual([
       2,
       expect.stringContaining('100000000 is outside the vocabulary'),
@@ -169,7 +169,7 @@ describe('chat', () => {
       `\ufeff${JSON.stringify({ messages })}\r\n`,
       JSON.stringify(parts),
     ]) {
-      const { status, stdout } = await runCli('chat', '--messages', file('chat.json', content));
+      const { status, stdout } = await callCli('chat', '--messages', file('chat.json', content));
       expect(status).toBe(0);
       expect(JSON.parse(stdout).prompt).toBe(expected);
     }
@@ -200,9 +200,9 @@ describe('chat', () => {
     const conversation = { messages, tools: [{ name: 'f' }], documents: [1], add_generation_prompt: false };
     // A number with a fraction is a float, as Python reads it, next to a text that is a special token too.
     const path = file('tools.json', JSON.stringify(conversation).replace(':5', ':5.0'));
-    const { stdout } = await runCli('chat', '--model', folder, '--messages', path);
+    const { stdout } = await callCli('chat', '--model', folder, '--messages', path);
     expect(JSON.parse(stdout).prompt).toBe('[{"name": "f"}]assistant[{"1": 5.0, "id": "<eos>"}][1]TrueFalse');
-    const { status, stderr } = await runCli('generate', '--messages', path);
+    const { status, stderr } = await callCli('generate', '--messages', path);
     expect(status).toBe(2);
     expect(stderr).toContain('tools and documents cannot be used here');
   });
@@ -213,7 +213,7 @@ describe('chat', () => {
     const prompts: string[] = [];
     for (const tools of [[], undefined, null]) {
       const path = file('empty-tools.json', JSON.stringify({ messages, tools }));
-      prompts.push(JSON.parse((await runCli('chat', '--model', folder, '--messages', path)).stdout).prompt);
+      prompts.push(JSON.parse((await callCli('chat', '--model', folder, '--messages', path)).stdout).prompt);
     }
     expect(prompts).toEqual(['False [] a', 'True None a', 'True None a']);
   });
@@ -226,10 +226,10 @@ describe('chat', () => {
       'calls-',
       '{# tools: <tool_call> #}{% for m in messages %}{{ m.tool_calls | default(m.content) | tojson }}{% endfor %}',
     );
-    const { stdout } = await runCli('chat', '--as-sent', '--model', folder, '--messages', path);
+    const { stdout } = await callCli('chat', '--as-sent', '--model', folder, '--messages', path);
     expect(JSON.parse(stdout).prompt).toContain('{"name": "f", "arguments": {"a": 1}}');
     // This template knows neither tools nor their results.
-    const { stdout: plain } = await runCli('chat', '--as-sent', '--messages', path);
+    const { stdout: plain } = await callCli('chat', '--as-sent', '--messages', path);
     const { prompt } = JSON.parse(plain);
     expect(prompt).toContain('These are their signatures, in <tools></tools>:\n<tools>\n{"type":"function"');
     expect(prompt).toContain('<assistant><tool_call>\n{"name": "f", "arguments": {"a":1}}\n</tool_call><eos>');
@@ -239,9 +239,9 @@ describe('chat', () => {
   it('shows a prompt that no answer begins in, which generate refuses', async () => {
     const messages = [{ role: 'user', content: '1 + 2' }];
     const path = file('unanswered.json', JSON.stringify({ messages, add_generation_prompt: false }));
-    const { stdout } = await runCli('chat', '--messages', path);
+    const { stdout } = await callCli('chat', '--messages', path);
     expect(JSON.parse(stdout).prompt).toBe('<bos><user>1 + 2');
-    const { status, stderr } = await runCli('generate', '--messages', path);
+    const { status, stderr } = await callCli('generate', '--messages', path);
     expect(status).toBe(2);
     expect(stderr).toContain('add_generation_prompt false cannot be used here');
     expect(stderr).not.toContain('device:');
@@ -259,7 +259,7 @@ describe('chat', () => {
     ['[{"role": "assistant", "content": "", "tool_calls": [{}]}]', 'tool_calls must be a list of { function'],
     ['{"messages": [{"role": "user", "content": ""}], "tools": [null]}', 'tools.functions[0] must be an object'],
   ])('refuses %s', async (content, message) => {
-    const { status, stderr } = await runCli('chat', '--as-sent', '--messages', file('odd.json', content));
+    const { status, stderr } = await callCli('chat', '--as-sent', '--messages', file('odd.json', content));
     expect(status).toBe(2);
     expect(stderr).toContain(message);
   });
@@ -267,7 +267,7 @@ describe('chat', () => {
 
 describe('inspect and models', () => {
   it('lists the bundled models', async () => {
-    const { stdout } = await runCli('models', '--json');
+    const { stdout } = await callCli('models', '--json');
     const models = JSON.parse(stdout) as { model: string; family: string; parameters: number | null; bytes: number }[];
     expect(models.map(({ model, family }) => [model, family])).toEqual([
       ['blockpilot', 'blockpilot'],
@@ -284,11 +284,11 @@ describe('inspect and models', () => {
     expect(models.every(({ bytes }) => bytes > 1e5)).toBe(true);
     // The policy is an ONNX file, which has no header to count in.
     expect(models.every(({ parameters }, i) => (i === 0 ? parameters === null : Number(parameters) > 1e5))).toBe(true);
-    expect((await runCli('models')).stdout).toMatch(/^blockpilot +blockpilot +a policy +147 KiB$/m);
+    expect((await callCli('models')).stdout).toMatch(/^blockpilot +blockpilot +a policy +147 KiB$/m);
   });
 
   it.skipIf(noShared)('reads sizes, types and memory off the headers', async () => {
-    const { stdout } = await runCli('inspect', shared('golden/gguf-llama-tiny/llama-tiny.Q8_0.gguf'), '--json');
+    const { stdout } = await callCli('inspect', shared('golden/gguf-llama-tiny/llama-tiny.Q8_0.gguf'), '--json');
     const it = JSON.parse(stdout);
     expect(it).toMatchObject({ format: 'gguf', family: 'llama', unsupported: null, head: 'tied' });
     expect(it.sizes).toMatchObject({ layers: 3, hidden: 96, heads: 6, keyValueHeads: 2, vocabulary: 320 });
@@ -308,19 +308,19 @@ describe('inspect and models', () => {
   });
 
   it.skipIf(noShared)('describes drafters: what they borrow of their target is not counted', async () => {
-    const { stdout } = await runCli('inspect', shared('golden/dflash-tiny'), '--json');
+    const { stdout } = await callCli('inspect', shared('golden/dflash-tiny'), '--json');
     const it = JSON.parse(stdout);
     expect(it).toMatchObject({ family: 'dflash', drafter: true, unsupported: null, head: 'target' });
     expect(it.sizes).toMatchObject({ layers: 2, hidden: 64, vocabulary: 331, context: 512 });
     // Every weight in f32, rows padded to 16, and no embedding: 331 × 64 would be 84 736 bytes more.
     expect(it.resident[0].weights - it.bytes).toBeLessThan(4096);
-    const eagle = await runCli('inspect', shared('golden/eagle3-tiny'));
+    const eagle = await callCli('inspect', shared('golden/eagle3-tiny'));
     expect(eagle.stdout).toMatch(/family +eagle3 \(LlamaForCausalLMEagle3\)/);
     expect(eagle.stdout).toMatch(/head +own/);
   });
 
   it.skipIf(noShared)('describes a judge', async () => {
-    const { status, stdout } = await runCli('inspect', shared('golden/token-classification-tiny'));
+    const { status, stdout } = await callCli('inspect', shared('golden/token-classification-tiny'));
     expect(status).toBe(0);
     expect(stdout).toMatch(/family +qwen2 \(Qwen2ForTokenClassification\)/);
     expect(stdout).toMatch(/head +a judge's/);
@@ -331,9 +331,9 @@ describe('inspect and models', () => {
     const folder = mkdtempSync(join(scratch, 'mtp-'));
     for (const source of [tinyMtp().source, tinyMtpGguf()])
       if (source.kind === 'bytes') for (const [name, bytes] of source.files) writeFileSync(join(folder, name), bytes);
-    const whole = await runCli('inspect', folder);
+    const whole = await callCli('inspect', folder);
     expect(whole).toMatchObject({ status: 0, stdout: expect.stringMatching(/^drafter +built in: --system mtp$/m) });
-    const alone = await runCli('inspect', join(folder, 'mtp-tiny.gguf'));
+    const alone = await callCli('inspect', join(folder, 'mtp-tiny.gguf'));
     expect(alone).toMatchObject({ status: 1, stdout: expect.stringContaining('not supported: ') });
     expect(alone.stdout).not.toContain('built in');
     expect(alone.stderr).toContain('load the model as `target`, and this as `mtp`');
@@ -346,7 +346,7 @@ describe('inspect and models', () => {
     const header = JSON.stringify({ a: { dtype: 'F32', shape: [1], data_offsets: [0, 4] } });
     const length = new Uint8Array(new BigUint64Array([BigInt(header.length)]).buffer);
     writeFileSync(join(folder, 'model.safetensors'), Buffer.concat([length, Buffer.from(header), Buffer.alloc(4)]));
-    const { status, stdout } = await runCli('inspect', folder, '--json');
+    const { status, stdout } = await callCli('inspect', folder, '--json');
     expect(status).toBe(1);
     const unsupported = 'tensor model.embed_tokens.weight is missing';
     expect(JSON.parse(stdout)).toMatchObject({ family: null, unsupported, resident: [], cache: [] });
@@ -357,14 +357,14 @@ describe('inspect and models', () => {
     const folder = mkdtempSync(join(scratch, 'falcon-'));
     writeFileSync(join(folder, 'config.json'), JSON.stringify({ ...config, architectures: ['FalconForCausalLM'] }));
     copyFileSync(shared('golden/llama-tiny/model.safetensors'), join(folder, 'model.safetensors'));
-    const { status, stdout, stderr } = await runCli('inspect', folder);
+    const { status, stdout, stderr } = await callCli('inspect', folder);
     expect(status).toBe(1);
     expect(stdout).toContain('not supported: architecture FalconForCausalLM');
     expect(stdout).toContain('model.norm.weight');
     expect(stderr).toContain(
       'outrider: bad-checkpoint: architecture FalconForCausalLM is not supported\n  Supported: ',
     );
-    const json = await runCli('inspect', folder, '--json');
+    const json = await callCli('inspect', folder, '--json');
     expect(json.status).toBe(1);
     expect(JSON.parse(json.stdout).unsupported).toBe('architecture FalconForCausalLM is not supported');
     expect(JSON.parse(json.stderr).error.hint).toContain('Supported: ');

@@ -47,9 +47,9 @@ describe('a draft with its ids in reverse', PATIENCE, () => {
     draft = reversed();
   });
   const question = 'Ida has 54 stones. Ida finds 30 more stones. How many stones does Ida have now?';
-  const asked = ['--prompt', `<bos><user>${question}<assistant>`, '--set', 'step-tokens=40'];
+  const asked = ['--prompt', `<bos><user>${question}<assistant>`];
   // Every step is escalated, and the target is good at this.
-  const routed = ['generate', '--system', 'rsd', '--set', 'delta=1', ...asked];
+  const routed = ['generate', '--system', 'rsd', '--set', 'delta=1', '--set', 'step-tokens=40', ...asked];
 
   it('is judged and printed in its own tokens', async () => {
     const { status, stdout, stderr } = await runCli(...routed, '--draft', draft, '--judge', draft);
@@ -59,7 +59,8 @@ describe('a draft with its ids in reverse', PATIENCE, () => {
   });
 
   it('has its steps and those of the target marked where they begin', async () => {
-    const mixed = ['generate', '--system', 'random', '--set', 'share=0.5', '--seed', '5', ...asked, '--draft', draft];
+    const steps = ['--set', 'share=0.5', '--set', 'step-tokens=12', '--seed', '5', '--max-tokens', '60'];
+    const mixed = ['generate', '--system', 'random', ...steps, ...asked, '--draft', draft];
     const { stdout } = await runCli(...mixed, '--json');
     const commits = stdout
       .trimEnd()
@@ -67,6 +68,7 @@ describe('a draft with its ids in reverse', PATIENCE, () => {
       .map((line) => JSON.parse(line) as TraceEvent)
       .filter((event) => event.type === 'commit');
     const marks = { drafted: '+', routed: '!' } as Readonly<Record<string, string>>;
+    expect(new Set(commits.map(({ source: [source] }) => source))).toEqual(new Set(['drafted', 'routed']));
     const marked = commits.map(({ source: [source = ''], text }) => (text ? `${marks[source] ?? ''}${text}` : ''));
     expect((await runCli(...mixed, '--marks')).stdout.trimEnd()).toBe(marked.join('').trimEnd());
   });

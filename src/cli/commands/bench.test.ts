@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { namesIn } from '../../testing/output-page.ts';
-import { runCli } from '../../testing/run-cli.ts';
+import { callCli, runCli } from '../../testing/run-cli.ts';
 import type { BenchReport } from '../bench/compare.ts';
 
 const prompts = (content: string): string => {
@@ -31,7 +31,7 @@ describe('bench', () => {
     [['--prompts', prompts('{"tokens": ["a"]}')], 'prompt.tokens must be a list of token ids'],
     [['--systems', 'rsd', '--constraint', prompts('{"regex": "a"}')], 'rsd does not support a constraint'],
   ])('refuses %j before it opens a device', async (args, message) => {
-    const { status, stdout, stderr } = await runCli('bench', ...args);
+    const { status, stdout, stderr } = await callCli('bench', ...args);
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
     expect(stderr).toContain(message);
     expect(stderr).not.toContain('device:');

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { relativeError } from '../../testing/goldens/golden.ts';
 import { noShared, shared } from '../../testing/goldens/shared.ts';
-import { PATIENCE, runCli } from '../../testing/run-cli.ts';
+import { callCli, PATIENCE, runCli } from '../../testing/run-cli.ts';
 import { tinyMtp } from '../../testing/toys/tiny-mtp.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'outrider-draft-logits-'));
@@ -62,7 +62,7 @@ describe.skipIf(noShared)('draft-logits', PATIENCE, () => {
   });
 
   it('names no default of --drafter, which it has not', async () => {
-    const { stdout } = await runCli('draft-logits', '--help');
+    const { stdout } = await callCli('draft-logits', '--help');
     expect(stdout).toMatch(/--drafter M +a DFlash, DSpark or EAGLE-3 drafter of this target, or built-in/);
     expect(stdout).not.toContain("the system's");
   });
@@ -75,7 +75,7 @@ describe.skipIf(noShared)('draft-logits', PATIENCE, () => {
     [['--tokens', '1,331', '--block-size', '4'], 'token 331 is outside the vocabulary of 331'],
   ])('exits with 2 on %j', async (args, message) => {
     const drafter = ['--drafter', shared('golden/dflash-tiny')];
-    const { status, stdout, stderr } = await runCli('draft-logits', ...TARGET, ...drafter, ...args);
+    const { status, stdout, stderr } = await callCli('draft-logits', ...TARGET, ...drafter, ...args);
     expect(stderr).toContain(message);
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
   });

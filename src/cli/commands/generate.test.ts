@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { bundledDspark } from '../../testing/contract/device-contract.ts';
 import { noShared, shared } from '../../testing/goldens/shared.ts';
-import { PATIENCE, runCli, startCli } from '../../testing/run-cli.ts';
+import { callCli, PATIENCE, runCli, startCli } from '../../testing/run-cli.ts';
 import type { TraceEvent } from '../../trace/index.ts';
 
 const events = (stdout: string): TraceEvent[] =>
@@ -50,7 +50,7 @@ describe.skipIf(noShared)('generate from token ids', PATIENCE, () => {
 
   it('says which text it cannot take', async () => {
     const model = ['generate', '--model', shared('golden/qwen2-tiny')];
-    const { status, stderr } = await runCli(...model, '--prompt', 'x');
+    const { status, stderr } = await callCli(...model, '--prompt', 'x');
     expect(status).toBe(2);
     expect(stderr).toContain('qwen2-tiny has no tokenizer, so it cannot read a text\n  Use --tokens 1,2,3.');
   });
@@ -178,7 +178,7 @@ describe('generate from text', PATIENCE, () => {
     [['--prompt', 'a', '--set', 'gamma=4'], 'autoregressive has no knob "gamma"'],
     [['--prompt', 'a', '--max-tokens', '5000'], 'exceed the context of 1024'],
   ])('exits with 2 on %j', async (args, message) => {
-    const { status, stdout, stderr } = await runCli('generate', ...args);
+    const { status, stdout, stderr } = await callCli('generate', ...args);
     expect(stderr).toContain(message);
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
   });
@@ -198,7 +198,7 @@ describe('generate from text', PATIENCE, () => {
     [['--prompt', 'a', '--drafter', 'nowhere'], 'there is no model "nowhere"'],
     [['--prompt', 'a', '--judge', 'nowhere'], 'there is no model "nowhere"'],
   ])('refuses %j before it loads a model', async (args, message) => {
-    const { status, stdout, stderr } = await runCli('generate', ...args);
+    const { status, stdout, stderr } = await callCli('generate', ...args);
     expect(stderr).toContain(message);
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
     expect(stderr).not.toContain('loaded');

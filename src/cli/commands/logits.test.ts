@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { noShared, shared } from '../../testing/goldens/shared.ts';
-import { PATIENCE, runCli } from '../../testing/run-cli.ts';
+import { callCli, PATIENCE, runCli } from '../../testing/run-cli.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'outrider-logits-'));
 afterAll(() => rmSync(scratch, { recursive: true }));
@@ -125,7 +125,7 @@ describe.skipIf(noShared)('logits', PATIENCE, () => {
     ['logits', '--tokens', '1,2'],
     ['draft-logits', '--drafter', 'dflash', '--tokens', '1,2', '--block-size', '4'],
   ])('%s refuses a file in no folder before it opens a device', async (...args) => {
-    const { status, stdout, stderr } = await runCli(...args, '--out', 'nowhere/x.f32');
+    const { status, stdout, stderr } = await callCli(...args, '--out', 'nowhere/x.f32');
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
     expect(stderr).toContain('cannot write nowhere/x.f32');
     expect(stderr).not.toContain('device:');
@@ -141,7 +141,7 @@ describe.skipIf(noShared)('logits', PATIENCE, () => {
     [['--tokens', '1,2', '--parents', '-1,1'], 'node 1 names 1 as its parent'],
     [['--tokens', '1,2', '--taps', '3', '--out', join(scratch, 'x')], 'layer'],
   ])('exits with 2 on %j', async (args, message) => {
-    const { status, stdout, stderr } = await runCli('logits', '--model', shared('golden/llama-tiny'), ...args);
+    const { status, stdout, stderr } = await callCli('logits', '--model', shared('golden/llama-tiny'), ...args);
     expect(stderr).toContain(message);
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
   });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { noShared, shared } from '../../testing/goldens/shared.ts';
-import { PATIENCE, runCli } from '../../testing/run-cli.ts';
+import { callCli, PATIENCE, runCli } from '../../testing/run-cli.ts';
 
 const golden = <T>(name: string): T => JSON.parse(readFileSync(shared('golden', name, 'case.json'), 'utf8')) as T;
 const floats = (path: string): number[] => [
@@ -67,7 +67,7 @@ describe.skipIf(noShared)('score', PATIENCE, () => {
   });
 
   it('inspect knows a judge', async () => {
-    const { stdout } = await runCli('inspect', shared('golden/token-classification-tiny'), '--json');
+    const { stdout } = await callCli('inspect', shared('golden/token-classification-tiny'), '--json');
     expect(JSON.parse(stdout)).toMatchObject({ family: 'qwen2', judge: true, unsupported: null, head: null });
   });
 
@@ -91,7 +91,7 @@ describe('score, wrong arguments', () => {
     [['--judge', 'a', '--tokens', '1,2', '--cost', '2'], '--cost belongs to --rollout'],
     [['--judge', 'a', '--tokens', '1,2', '--positions', '2'], 'position 2'],
   ])('%j', async (args, message) => {
-    const { status, stderr } = await runCli('score', ...args);
+    const { status, stderr } = await callCli('score', ...args);
     expect(stderr).toContain(message);
     expect(status).toBe(2);
   });

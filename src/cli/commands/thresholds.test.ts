@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { namesIn } from '../../testing/output-page.ts';
-import { runCli } from '../../testing/run-cli.ts';
+import { callCli, runCli } from '../../testing/run-cli.ts';
 import type { BenchReport } from '../bench/compare.ts';
 import type { Sweep } from '../bench/sweep.ts';
 
@@ -15,7 +15,7 @@ it.each([
   [['--prompts', 'x', '--split', 'held-out'], '--split belongs to --suite'],
   [['--suite', 'copy'], '"copy" is not one of bundled-math, bundled-math-hard'],
 ])('refuses %j before it opens a device', async (args, message) => {
-  const { status, stdout, stderr } = await runCli('thresholds', ...args);
+  const { status, stdout, stderr } = await callCli('thresholds', ...args);
   expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
   expect(stderr).toContain(message);
   expect(stderr).not.toContain('device:');
