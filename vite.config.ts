@@ -124,10 +124,21 @@ const COMPILING = [
 
 /**
  * Tests that never open a device and replace no module: one process after the other takes them all, where a process for
- * each file starts for half a second and imports the same again.
+ * each file starts for half a second and imports the same again. Those of folders that open one now and then are named,
+ * or those that do. The contracts on toys have a process each, because they run long.
  */
 const PURE = [
-  'src/{base,decode,model/families,systems,text,trace,weights,widget}/**/*.test.ts',
+  'src/{base,catalogue,decode,model/families,systems,text,trace,weights,widget}/**/*.test.ts',
+  'src/api/!(ai-sdk|openai|prompt-api).test.ts',
+  'src/cli/{arguments,begun-run,knob-options,model-source,paint,parse-messages}.test.ts',
+  'src/cli/bench/*.test.ts',
+  'src/constraint/!(schema-suite).test.ts',
+  'src/engine/{answer,bundled,calibrate,check-request,engine,messages}.test.ts',
+  'src/engine/load/{sidecar,vocabulary}.test.ts',
+  'src/gpu/struct.test.ts',
+  'src/model/{forward/rope-table,load/config.fuzz}.test.ts',
+  'src/remote/!(llama).test.ts',
+  'src/testing/contract/{constraint-outcomes,old-names}.test.ts',
   '{demo,.ci}/**/*.test.ts',
 ];
 
