@@ -1,6 +1,6 @@
 // A lost device is an interruption: the answer goes on, on the next device, with the tokens that it would have had.
 import { resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { OutriderError } from '../base/errors.ts';
 import type { Gpu } from '../gpu/device.ts';
 import { openNodeGpu } from '../gpu/node.ts';
@@ -132,14 +132,28 @@ describe('an answer whose device is lost', () => {
 
 describe('with the draft as the target', () => {
   let sources: ModelSources;
+  /** Called where a device is opened. */
+  let onOpen = (): void => {};
+  let engine: Engine;
+  let whole: readonly number[];
   beforeAll(async () => {
     sources = await sourcesOf({ target: 'draft' });
+    engine = createEngine({
+      gpu: async () => {
+        onOpen();
+        return open();
+      },
+    });
+    await engine.load(sources);
+    whole = committedTokens(await ask(engine));
+  });
+  beforeEach(() => engine.load(sources)); // losses before that do not count any more
+  afterAll(async () => {
+    await engine.close();
+    expect(opened.filter(({ bytes, failure }) => bytes > 0 && !failure)).toEqual([]);
   });
 
   it('a queued run is served after the loss, and a second loss within a minute ends a run', async () => {
-    const engine = createEngine({ gpu: open });
-    await engine.load(sources);
-    const whole = committedTokens(await ask(engine));
     const [first, second] = await Promise.all([ask(engine, {}, afterCommit(4, lose)), ask(engine)]);
     expect(committedTokens(first)).toEqual(whole);
     expect(committedTokens(second)).toEqual(whole);
@@ -149,13 +163,9 @@ describe('with the draft as the target', () => {
     });
     await engine.load(sources);
     expect(committedTokens(await ask(engine))).toEqual(whole);
-    await engine.close();
   });
 
   it('the answer goes on from the conversation that it began with, whatever the page adds to its own', async () => {
-    const engine = createEngine({ gpu: open });
-    await engine.load(sources);
-    const whole = committedTokens(await ask(engine));
     const messages = [...prompt.messages];
     const add = (): void => void messages.push({ role: 'assistant', content: '84' }, { role: 'user', content: 'Why?' });
     const events = await ask(
@@ -168,64 +178,53 @@ describe('with the draft as the target', () => {
     );
     expect(events.map(({ type }) => type)).toContain('recovered');
     expect(committedTokens(events)).toEqual(whole);
-    await engine.close();
   });
 
   it('memory that runs out where no allocation expected it interrupts a run in the same way', async () => {
-    const engine = createEngine({ gpu: open });
-    await engine.load(sources);
-    const whole = committedTokens(await ask(engine, { temperature: 1 }));
+    const sampled = committedTokens(await ask(engine, { temperature: 1 }));
     const exhaust = (): void => {
       const { device } = opened.at(-1) as Gpu;
       device.createBuffer({ size: device.limits.maxBufferSize, usage: GPUBufferUsage.STORAGE }); // really refused
     };
     const events = await ask(engine, { temperature: 1 }, afterCommit(4, exhaust));
-    expect(committedTokens(events)).toEqual(whole);
+    expect(committedTokens(events)).toEqual(sampled);
     expect(events.find(({ type }) => type === 'device-lost')).toMatchObject({ fault: { code: 'out-of-memory' } });
     expect(events.some(({ type }) => type === 'recovered')).toBe(true);
-    expect(committedTokens(await ask(engine, { temperature: 1 }))).toEqual(whole);
-    await engine.close();
+    expect(committedTokens(await ask(engine, { temperature: 1 }))).toEqual(sampled);
   });
 
   describe('whose models are not restored', () => {
     const failed = new OutriderError('no-webgpu', 'no adapter', 'Try again.');
-    /** An engine that has lost its device; `interrupt` is called when the next one is opened. */
-    const lossy = async (interrupt: () => void) => {
-      let devices = 0;
-      const engine = createEngine({
-        gpu: async () => {
-          if (++devices === 2) interrupt();
-          return open();
-        },
-      });
-      await engine.load(sources);
-      return { engine, whole: committedTokens(await ask(engine)) };
+    /** Calls this when the next device is opened. */
+    const atNextDevice = (interrupt: () => void): void => {
+      onOpen = () => {
+        onOpen = () => {};
+        interrupt();
+      };
     };
 
     it.each([-1, 4])('an abort after commit %i ends the run, and the next one restores them', async (commit) => {
       const abort = new AbortController();
-      const { engine, whole } = await lossy(() => abort.abort());
+      atNextDevice(() => abort.abort());
       if (commit < 0) lose();
       const events = await ask(engine, {}, afterCommit(commit, lose), abort.signal);
       expect(committedTokens(events)).toEqual(whole.slice(0, commit + 1));
       expect(events.at(-1)).toMatchObject({ type: 'done', finish_reason: 'aborted' });
       expect(committedTokens(await ask(engine))).toEqual(whole);
-      await engine.close();
     });
 
     it('a failure is thrown, and the next run restores them', async () => {
-      const { engine, whole } = await lossy(() => {
+      atNextDevice(() => {
         throw failed;
       });
       lose();
       await expect(ask(engine)).rejects.toBe(failed);
       expect(committedTokens(await ask(engine))).toEqual(whole);
-      await engine.close();
     });
   });
 
   it('a load whose device is lost between two models fails', async () => {
-    const [first, second] = [await open(), await open()];
+    const [first, second] = [await openNodeGpu(), await openNodeGpu()];
     let asked = 0;
     const registry = new ModelRegistry(async () => {
       if (++asked === 1) return first;
@@ -241,9 +240,6 @@ describe('with the draft as the target', () => {
   });
 
   it('a preflight that opens the next device meanwhile does not keep a run from going on', async () => {
-    const engine = createEngine({ gpu: open });
-    await engine.load(sources);
-    const whole = committedTokens(await ask(engine));
     const events: TraceEvent[] = [];
     for await (const event of engine.run({ prompt, seed: 7, maxTokens: TOKENS, ignoreEos: true })) {
       events.push(event);
@@ -254,7 +250,6 @@ describe('with the draft as the target', () => {
     }
     expect(events.map(({ type }) => type)).toContain('recovered');
     expect(committedTokens(events)).toEqual(whole);
-    await engine.close();
   });
 
   it('a judge that reads a long text when the device is lost fails once, and leaves nothing unhandled', async () => {
@@ -285,9 +280,6 @@ describe('with the draft as the target', () => {
 
   it('every order of load, preflight, measure, run and loss ends in an engine that answers', async () => {
     const below = random(20_261_126);
-    const engine = createEngine({ gpu: open });
-    await engine.load(sources);
-    const whole = committedTokens(await ask(engine));
     const steps: Readonly<Record<string, () => Promise<unknown>>> = {
       load: () => engine.load(sources),
       preflight: () => engine.preflight(sources),
@@ -313,14 +305,11 @@ describe('with the draft as the target', () => {
       await engine.load(sources);
       expect(committedTokens(await ask(engine)), order.join(' ')).toEqual(whole);
     }
-    await engine.close();
-    expect(opened.filter(({ bytes, failure }) => bytes > 0 && !failure)).toEqual([]);
   }, 600_000);
 
   it('a run that is not read any further ends with its signal, and the next one is served', async () => {
     const engine = createEngine({ gpu: open });
     await engine.load(sources);
-    const whole = committedTokens(await ask(engine));
     const abort = new AbortController();
     const events = engine.run({ prompt, seed: 7, maxTokens: TOKENS }, abort.signal)[Symbol.asyncIterator]();
     for (let commits = 0; commits < 3; ) if ((await events.next()).value?.type === 'commit') commits++;
