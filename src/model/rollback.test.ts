@@ -1,6 +1,6 @@
 // What is forgotten leaves no trace, whatever a family keeps of a row. The reference rounds
 // of drafts, and random passes, trees, rewinds and forks compared with a cursor that only ever read what was kept.
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { testGpu } from '../testing/device/gpu.ts';
 import {
   chain,
@@ -121,7 +121,19 @@ const walk = async (
   return { ring: cursor.cache.ring?.slots ?? cursor.cache.slots, slots: cursor.cache.slots };
 };
 
+/** One for all tests around it. The rows of a pass change no bit, which other tests have looked at. */
+const sharedModel = (name: string): (() => Transformer) => {
+  let model: Transformer;
+  beforeAll(async () => {
+    model = await loadShared(await testGpu(), `golden/${name}`, { precision: 'f32', batchInvariant: true });
+  });
+  afterAll(() => model[Symbol.dispose]());
+  return () => model;
+};
+
 describe.skipIf(noShared).each(TINY_FAMILIES)('%s', (name) => {
+  const model = sharedModel(name);
+
   test('the rounds of the reference: drafts that were dropped are forgotten', async () => {
     const { rollback } = readGolden(name);
     using model = await loadShared(await testGpu(), `golden/${name}`);
@@ -142,8 +154,7 @@ describe.skipIf(noShared).each(TINY_FAMILIES)('%s', (name) => {
     [2, 'q8'],
     [3, 'f16'],
   ] as const)('random passes, trees, rewinds and forks, seed %i, a cache of %s', async (seed, kind) => {
-    using model = await loadShared(await testGpu(), `golden/${name}`, { precision: 'f32', batchInvariant: true });
-    await walk(model, seed, { kind });
+    await walk(model(), seed, { kind });
   });
 });
 
@@ -151,25 +162,24 @@ const WINDOWED = ['gemma3-tiny', 'gemma2-tiny', 'phi3-tiny'];
 const RING = { capacity: 512, steps: 24, spare: 0, count: 2, begin: 380 };
 
 describe.skipIf(noShared).each(WINDOWED)('%s, layers with a window keep a ring', (name) => {
-  const load = async () => loadShared(await testGpu(), `golden/${name}`, { precision: 'f32', batchInvariant: true });
+  const model = sharedModel(name);
 
   test.each([
     [1, 'f32'],
     [2, 'q8'],
     [3, 'f16'],
   ] as const)('no rewind shows what the ring has lost, seed %i, a cache of %s', async (seed, kind) => {
-    using model = await load();
-    const { ring, slots } = await walk(model, seed, { ...RING, kind });
+    const { ring, slots } = await walk(model(), seed, { ...RING, kind });
     expect(ring).toBeLessThan(slots / 1.5);
   });
 
   test('forks right after a rewind that the ring cannot serve do not take each other’s rows', async () => {
-    using model = await load();
-    const text = Array.from({ length: 500 }, (_, i) => (i * 37) % model.vocabulary);
-    const open = (spare: number) => model.open({ capacity: 512, forks: { count: 2, room: 1 }, spare });
+    const { vocabulary } = model();
+    const text = Array.from({ length: 500 }, (_, i) => (i * 37) % vocabulary);
+    const open = (spare: number) => model().open({ capacity: 512, forks: { count: 2, room: 1 }, spare });
     const logits = async (cursor: Cursor): Promise<Float32Array[]> => {
       const forks = cursor.fork(2, 1);
-      const passes = model.forward(forks.map((fork, i) => ({ cursor: fork, tree: chain([i]) })));
+      const passes = model().forward(forks.map((fork, i) => ({ cursor: fork, tree: chain([i]) })));
       const read = await Promise.all(passes.map((pass) => pass.logits.read()));
       for (const fork of forks) fork[Symbol.dispose]();
       return read;
