@@ -72,18 +72,19 @@ describe.skipIf(noShared).each([
     test('logits within 5e-3', async () => {
       const { prompts } = golden as Case;
       using cursor = await model.open({ capacity: 256 });
-      for (const { ids, top50_ids, top50_logits } of prompts) {
+      // The weights at f32 are those at q4, where every prompt is compared.
+      const compared = FULL || precision !== 'f32' ? prompts : prompts.slice(0, 1);
+      for (const [i, { ids, top50_ids, top50_logits }] of compared.entries()) {
         cursor.rewind(0);
         const logits = await (await cursor.extend(ids)).logits.read();
         const worst = Math.max(
           ...top50_ids.map((id, i) => Math.abs((logits[id] as number) - (top50_logits[i] as number))),
         );
         expect(worst).toBeLessThan(5e-3);
+        if (i > 0) continue;
+        const expected = goldenTensor('smollm2', 'logits_first_prompt.f32');
+        expect(Math.max(...logits.map((x, id) => Math.abs(x - (expected[id] as number))))).toBeLessThan(5e-3);
       }
-      cursor.rewind(0);
-      const whole = await (await cursor.extend(prompts[0]?.ids ?? [])).logits.read();
-      const expected = goldenTensor('smollm2', 'logits_first_prompt.f32');
-      expect(Math.max(...whole.map((x, i) => Math.abs(x - (expected[i] as number))))).toBeLessThan(5e-3);
     }, 300_000);
 
   // The weights at f32 are those at q4, and the logits are compared at both: the rest would take half a minute.

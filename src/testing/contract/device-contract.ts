@@ -89,16 +89,16 @@ export const problems = (count: number): RunRequest['prompt'][] =>
       .map(({ question }) => question),
   );
 
-/** A published model, drafting for itself. */
+/** A published model, in a full run drafting for itself: that is loaded twice, and its drafts are all kept. */
 export const smollm2Engine = async (gpu: Gpu, precision: Precision): Promise<Engine> => {
   const gguf = () => folderSource(shared('models/smollm2-135m-instruct/SmolLM2-135M-Instruct.Q4_1.gguf'));
-  return loadEngine(gpu, { target: await gguf(), draft: await gguf() }, precision);
+  return loadEngine(gpu, { target: await gguf(), ...(FULL && { draft: await gguf() }) }, precision);
 };
 
-/** Every speculative system that needs a target and a draft at most. */
+/** Every speculative system that needs these models at most. */
 export const SMOLLM2_VARIANTS = EXACT_VARIANTS.filter(
   ({ system: { group, needs } }) =>
-    group === 'speculative' && needs.every((role) => ['target', 'draft'].includes(role)),
+    group === 'speculative' && needs.every((role) => role === 'target' || (FULL && role === 'draft')),
 );
 
 /** For a model of general knowledge; some of them make it copy. */
