@@ -34,7 +34,7 @@ describe('the bundled family under a constraint', () => {
   });
 
   it('forced text costs no pass of its own, and a draw among the allowed tokens one more readback', async () => {
-    const engine = await bundledEngine(await testGpu(), 'q8');
+    const engine = await comparison.engine();
     const [prompt = { tokens: [1] }] = problems(1);
     const events = await collect(engine, { prompt, constraint: SCHEMA, maxTokens: 60 });
     const done = events.at(-1) as EventOf<'done'>;
@@ -45,6 +45,5 @@ describe('the bundled family under a constraint', () => {
     expect(forced).toBeGreaterThan(5);
     expect(passes).toBeLessThanOrEqual(tokens - forced + 1);
     expect(readbacks).toBeLessThanOrEqual(rounds + 1 + masked);
-    await engine.close();
   });
 });
