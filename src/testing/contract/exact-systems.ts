@@ -36,12 +36,13 @@ export const choicesOf = ({ knobs }: DecodingSystem, settings: Settings): string
 
 /**
  * Whether drafts are drawn at random with these settings. They are not where every declared variant with the same
- * choices says so; settings that no variant declares count as drawn.
+ * choices says so; settings that no variant declares count as drawn where any variant of the system is.
  */
 export const isDrawn = (system: DecodingSystem, settings: Settings): boolean => {
+  const all = variantsOf(system);
   const chosen = choicesOf(system, settings);
-  const declared = variantsOf(system).filter(({ knobs }) => choicesOf(system, knobs) === chosen);
-  return declared.length === 0 || declared.some(({ drawn }) => drawn);
+  const declared = all.filter(({ knobs }) => choicesOf(system, knobs) === chosen);
+  return (declared.length > 0 ? declared : all).some(({ drawn }) => drawn);
 };
 
 /** It drafts and may fall back to plain decoding. */
