@@ -11,7 +11,8 @@ import { DiskFolder } from '../../testing/files/disk-folder.ts';
 import { type FileServer, serveFiles } from '../../testing/servers/file-server.ts';
 import { Store } from './store.ts';
 
-const SEEDS = 200;
+/** With a store that mixed versions, 21 of 200 seeds read bytes of two. */
+const SEEDS = process.env.OUTRIDER_FULL === '1' ? 200 : 120;
 const CHUNK = 30_000;
 const timing = { backoff: 0, stall: 30_000 };
 const counts = { cuts: 0, changes: 0, damages: 0, full: 0, healed: 0, refused: 0 };
@@ -159,5 +160,5 @@ it.each(Array.from({ length: SEEDS }, (_, seed) => seed))('seed %i', async (seed
 it('had every fault', () => {
   expect(counts.healed).toBe(SEEDS);
   expect(counts.cuts).toBeGreaterThan(SEEDS);
-  for (const count of Object.values(counts)) expect(count).toBeGreaterThan(20);
+  for (const count of Object.values(counts)) expect(count).toBeGreaterThan(SEEDS / 10);
 });
