@@ -10,7 +10,7 @@ import { random } from '../testing/fuzz/random.ts';
 import { openOnnx, openTextOnnx } from './onnx.ts';
 
 const SEED = 20_261_132;
-const INPUTS = inputs(300);
+const INPUTS = inputs(150);
 
 const policy = new Uint8Array(readFileSync(resolve(import.meta.dirname, '../../public/models/blockpilot/policy.onnx')));
 /** As public/models/blockpilot/config.json has it. */

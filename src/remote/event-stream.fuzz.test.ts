@@ -7,7 +7,7 @@ import { random } from '../testing/fuzz/random.ts';
 import { EventStream } from './event-stream.ts';
 
 const SEED = 20_261_127;
-const INPUTS = inputs(12_000);
+const INPUTS = inputs(6_000);
 
 const STREAM = new TextEncoder().encode(
   [

@@ -9,7 +9,7 @@ import { type CompletionsTestServer, serveCompletions } from '../testing/servers
 import { CompletionsServer } from './completions.ts';
 
 const SEED = 20_261_130;
-const INPUTS = inputs(400);
+const INPUTS = inputs(200);
 const EVENTS: readonly object[] = [
   { choices: [{ text: '6 and', finish_reason: null, index: 0 }] },
   { choices: [{ text: ' 7 is', finish_reason: null, stop_reason: null }], usage: null },

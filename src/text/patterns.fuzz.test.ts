@@ -8,7 +8,7 @@ import { pick, type Random, random } from '../testing/fuzz/random.ts';
 import { BoundedPattern, Steps } from './bounded-pattern.ts';
 
 const SEED = 20_261_129;
-const INPUTS = inputs(3_000);
+const INPUTS = inputs(1_500);
 
 const ATOMS = [
   'a',

@@ -10,7 +10,7 @@ import { compileTemplate } from './jinja/render.ts';
 import { TemplateFault } from './jinja/values.ts';
 
 const SEED = 20_261_128;
-const INPUTS = inputs(3_000);
+const INPUTS = inputs(1_500);
 
 const bundled = JSON.parse(
   readFileSync(resolve(import.meta.dirname, '../../public/models/target/tokenizer_config.json'), 'utf8'),

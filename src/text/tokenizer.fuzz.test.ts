@@ -10,7 +10,7 @@ import { random } from '../testing/fuzz/random.ts';
 import { loadTokenizer } from './tokenizer.ts';
 
 const SEED = 20_261_123;
-const INPUTS = inputs(6_000);
+const INPUTS = inputs(3_000);
 
 const read = (file: string): Record<string, unknown> =>
   JSON.parse(readFileSync(resolve(import.meta.dirname, '../../public/models/target', file), 'utf8'));

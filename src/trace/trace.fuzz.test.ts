@@ -11,7 +11,7 @@ import { measure } from './index.ts';
 import { readTraceText } from './read-trace.ts';
 
 const SEED = 20_261_124;
-const INPUTS = inputs(12_000);
+const INPUTS = inputs(6_000);
 const LINES = 40;
 
 it(`${INPUTS} damaged traces: a run or a problem with its line`, async () => {

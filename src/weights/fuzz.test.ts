@@ -9,7 +9,7 @@ import { mutateBytes } from '../testing/fuzz/mutate-bytes.ts';
 import { random } from '../testing/fuzz/random.ts';
 import { openCheckpoint } from './open.ts';
 
-const INPUTS = inputs(12_000);
+const INPUTS = inputs(6_000);
 const SEED = 20_260_301;
 
 const encode = (value: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(value));

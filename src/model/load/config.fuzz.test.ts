@@ -16,7 +16,7 @@ import { checkedAny } from './checked-architecture.ts';
 import { weightBytes } from './estimate.ts';
 
 const SEED = 20_261_122;
-const INPUTS = inputs(12_000);
+const INPUTS = inputs(6_000);
 const BUNDLED = ['target', 'draft', 'dflash', 'eagle3', 'prm', 'router'];
 
 const SIZES = {

@@ -1,11 +1,13 @@
 // What a fuzz test tries, and what an input may cost. `npm test` tries a fixed share of inputs, `npm run fuzz` that share
-// times OUTRIDER_FUZZ.
+// times OUTRIDER_FUZZ, a full run twice the share.
 import { GCProfiler, getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'vitest';
 import { processorLimit } from '../slowness.ts';
 
-export const inputs = (share: number): number => share * Math.max(1, Number(process.env.OUTRIDER_FUZZ ?? 1));
+const times = process.env.OUTRIDER_FUZZ ?? (process.env.OUTRIDER_FULL === '1' ? 2 : 1);
+
+export const inputs = (share: number): number => share * Math.max(1, Number(times));
 
 /** The most that reading one input may take, besides the input itself. */
 const MOST_BYTES = 64 * 2 ** 20;

@@ -13,7 +13,7 @@ import { type FileServer, serveFiles } from '../../testing/servers/file-server.t
 import { Store } from './store.ts';
 
 const SEED = 20_261_131;
-const INPUTS = inputs(200);
+const INPUTS = inputs(100);
 const file = Uint8Array.from({ length: 700 }, (_, i) => (i * 2654435761) >>> 24);
 
 let server: FileServer;
