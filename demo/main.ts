@@ -15,6 +15,7 @@ import { showFault } from './shared/faults.ts';
 import { onDrop } from './shared/file-drop.ts';
 import { startHints } from './shared/hints.ts';
 import { keepFocus } from './shared/keep-focus.ts';
+import { lazily } from './shared/lazily.ts';
 import { bringIntoView } from './shared/stillness.ts';
 import { readHash, Tabs } from './shared/tabs.ts';
 import { Stage } from './stage/stage.ts';
@@ -28,8 +29,8 @@ import type { TraceFile } from './traces/trace-file.ts';
 startHints();
 keepFocus();
 const stage = new Stage();
-let chat: Promise<ChatTab> | null = null;
-let structured: Promise<StructuredTab> | null = null;
+/** The tabs that have been opened and that need a model. */
+const opened = new Set<ChatTab | StructuredTab>();
 let ready = false;
 
 /** Gives a finished run to Inspect and to the trace bar. */
@@ -85,29 +86,28 @@ const traces = new TraceBar(async (file, slower) => {
   await playTrace(file, slower, race);
 });
 
-const setReady = async (now: boolean): Promise<void> => {
+const setReady = (now: boolean): void => {
   ready = now;
-  if (chat) (await chat).ready = ready;
-  if (structured) (await structured).ready = ready;
+  for (const tab of opened) tab.ready = now;
 };
 
 const session: Session = new Session({
   loading() {
     race.block();
-    void setReady(false);
+    setReady(false);
   },
   ready() {
     race.offer((wanted) => {
       stage.rest();
       return race.live(session, wanted);
     });
-    void setReady(true);
+    setReady(true);
   },
   async failed({ code, message }) {
     if (code !== 'no-webgpu' || session.withoutWebGpu) return;
     const noTrace = (): boolean => traces.opened === 0 && !readHash(location.hash).trace;
     const replaying = replayInstead(message, session, race, noTrace);
-    void setReady(false);
+    setReady(false);
     await replaying;
   },
 });
@@ -121,22 +121,25 @@ const asking: OnAsk = (question) => {
   };
 };
 
-const openChat = async (): Promise<void> => {
-  chat ??= import('./chat/chat-tab.ts').then(({ ChatTab }) => new ChatTab(session, asking));
-  (await chat).ready = ready;
-};
+const chat = lazily(
+  () => import('./chat/chat-tab.ts'),
+  ({ ChatTab }) => new ChatTab(session, asking),
+);
+const structured = lazily(
+  () => import('./structured/structured-tab.ts'),
+  ({ StructuredTab }) => new StructuredTab(session, asking),
+);
 
-const openStructured = async (): Promise<void> => {
-  structured ??= import('./structured/structured-tab.ts').then(
-    ({ StructuredTab }) => new StructuredTab(session, asking),
-  );
-  (await structured).ready = ready;
+const openTab = async (fetched: Promise<ChatTab | StructuredTab>): Promise<void> => {
+  const tab = await fetched;
+  opened.add(tab);
+  tab.ready = ready;
 };
 
 const tabs = new Tabs((tab) => {
   inspect.show(tab === 'inspect');
-  if (tab === 'chat') void openChat();
-  if (tab === 'structured') void openStructured();
+  if (tab === 'chat') openTab(chat()).catch(showFault);
+  if (tab === 'structured') openTab(structured()).catch(showFault);
 });
 
 new AllSystems({
@@ -152,12 +155,14 @@ new AllSystems({
 
 startEmbed();
 
+const tourCode = lazily(
+  () => Promise.all([import('./tour/tour.ts'), import('./tour/tour-host.ts'), inspect.fetch()]),
+  ([{ Tour }, { createHost }]) => ({ Tour, createHost }),
+);
 let touring = false;
-element('tour', HTMLButtonElement).addEventListener('click', async () => {
-  if (touring) return;
-  touring = true;
+const startTour = async (): Promise<void> => {
   const before = session.systems.system.id;
-  const [{ Tour }, { createHost }] = await Promise.all([import('./tour/tour.ts'), import('./tour/tour-host.ts')]);
+  const { Tour, createHost } = await tourCode();
   const inspectRun = (run: Outcome, question: string) => {
     inspect.take(run, session.withoutWebGpu ? null : question);
     return inspect.view();
@@ -165,6 +170,14 @@ element('tour', HTMLButtonElement).addEventListener('click', async () => {
   new Tour(createHost({ race, open: (tab) => tabs.choose(tab), inspect: inspectRun }), () => {
     touring = false;
     void chooseSystem([before]);
+  });
+};
+element('tour', HTMLButtonElement).addEventListener('click', () => {
+  if (touring) return;
+  touring = true;
+  startTour().catch((error) => {
+    touring = false;
+    showFault(error);
   });
 });
 

@@ -136,3 +136,32 @@ test('a question beyond the bundled models gets a sentence, and a general model 
   await expect(page.getByRole('button', { name: /^Download SmolLM2/ })).toBeHidden();
   await expect(page.getByRole('button', { name: 'Answer', exact: true })).toBeEnabled();
 });
+
+test('a part of the page that cannot be fetched says so, and comes once it can be', async ({ browser }) => {
+  const other = await browser.newPage();
+  await other.route('**/models/**', () => {}); // it needs none
+  await other.goto('/');
+  const fault = other.getByRole('alert');
+  const parts = [
+    [other.getByRole('tab', { name: 'Inspect' }), other.locator('#inspect-title')],
+    [other.getByRole('tab', { name: 'Chat' }), other.getByRole('region', { name: 'The loaded model' })],
+    [other.getByRole('tab', { name: 'Structured' }), other.getByRole('textbox', { name: 'Prompt', exact: true })],
+    [other.getByRole('button', { name: 'Tour' }), other.getByRole('dialog')],
+  ] as const;
+  await other.context().setOffline(true);
+  for (const [button] of parts) {
+    await other.locator('#fault').evaluate((node: HTMLElement) => {
+      node.hidden = true;
+    });
+    await button.click();
+    await expect(fault).toHaveText(/^\s*This part of the page could not be fetched\.\s*Check the connection/);
+  }
+  await other.context().setOffline(false);
+  await other.getByRole('tab', { name: 'Race' }).click();
+  for (const [button, part] of parts) {
+    await button.click();
+    await expect(part).toBeVisible();
+    await expect(fault).toBeHidden();
+  }
+  await other.close();
+});

@@ -2,6 +2,8 @@
 import { type Outcome, outcomeOf } from '../run/outcome.ts';
 import type { Details } from '../run/race.ts';
 import { element } from '../shared/elements.ts';
+import { showFault } from '../shared/faults.ts';
+import { lazily } from '../shared/lazily.ts';
 import type { TraceFile } from '../traces/trace-file.ts';
 import type { InspectView } from './inspect-view.ts';
 
@@ -9,9 +11,9 @@ import type { InspectView } from './inspect-view.ts';
 type RunAgain = (question: string, details: Details) => Promise<unknown>;
 
 export class InspectTab {
-  readonly #runAgain: RunAgain;
   readonly #example: () => Promise<TraceFile | null>;
-  #view: Promise<InspectView> | null = null;
+  /** The view, which shows nothing yet. */
+  readonly fetch: () => Promise<InspectView>;
   #latest: Outcome | null = null;
   /** The problem of a run that the Race tab can repeat. */
   #question: string | null = null;
@@ -21,8 +23,12 @@ export class InspectTab {
 
   /** `example`: shown until something has run. */
   constructor(runAgain: RunAgain, example: () => Promise<TraceFile | null>) {
-    this.#runAgain = runAgain;
     this.#example = example;
+    this.fetch = lazily(
+      () => import('./inspect-view.ts'),
+      ({ InspectView }) =>
+        new InspectView(element('inspect', HTMLElement), (details) => runAgain(this.#question ?? '', details)),
+    );
   }
 
   /** `question`: its problem, if the Race tab can run it again. */
@@ -30,22 +36,18 @@ export class InspectTab {
     this.#latest = outcome;
     this.#replay = replay;
     this.#question = question;
-    if (this.#open) void this.view();
+    if (this.#open) this.view().catch(showFault);
   }
 
   /** Called with whether the tab is open. */
   show(open: boolean): void {
     this.#open = open;
-    if (open) void this.view();
+    if (open) this.view().catch(showFault);
   }
 
   /** The view, which shows the latest run. */
   async view(): Promise<InspectView> {
-    this.#view ??= import('./inspect-view.ts').then(
-      ({ InspectView }) =>
-        new InspectView(element('inspect', HTMLElement), (details) => this.#runAgain(this.#question ?? '', details)),
-    );
-    const view = await this.#view;
+    const view = await this.fetch();
     if (this.#latest) view.show(this.#latest, this.#question !== null, this.#replay);
     else void this.#showExample(view).catch(() => {}); // without it a text says that nothing has run
     return view;

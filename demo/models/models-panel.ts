@@ -3,7 +3,9 @@
 import type { CatalogueEntry } from '../../src/catalogue/catalogue.ts';
 import type { Loaded, ModelRole } from '../../src/index.ts';
 import { element, make, megabytes, size } from '../shared/elements.ts';
-import type { CatalogueView, Memory, ModelPick } from './catalogue-view.ts';
+import { showFault } from '../shared/faults.ts';
+import { lazily } from '../shared/lazily.ts';
+import type { Memory, ModelPick } from './catalogue-view.ts';
 import { type Choice, choiceAt, OWN_MTP_LAYER, publishedChoice, roleName } from './family.ts';
 import { type OfferActions, OffersView, type Partner } from './offers-view.ts';
 import { type Remembered, remember, remembered } from './remembered-model.ts';
@@ -23,7 +25,10 @@ export class ModelsPanel {
   readonly #published = make('details', { id: 'published' }, make('summary', {}, 'Published models'));
   readonly #loaded = make('div', { className: 'loaded-model', hidden: true });
   readonly #offers: OffersView;
-  #view: Promise<CatalogueView> | null = null;
+  readonly #view = lazily(
+    views,
+    ({ CatalogueView }) => new CatalogueView(this.#published, (pick) => this.#actions.load(pick), this.#actions.memory),
+  );
   /** Of the target that is loaded, if the catalogue has it. */
   #entry: CatalogueEntry | null = null;
 
@@ -33,7 +38,7 @@ export class ModelsPanel {
     const own = element('own', HTMLDetailsElement);
     own.before(this.#loaded, this.#published);
     this.#published.addEventListener('toggle', () => {
-      if (this.#published.open) void this.#open();
+      if (this.#published.open) this.#open().catch(showFault);
     });
     void this.#offerLast();
   }
@@ -76,11 +81,7 @@ export class ModelsPanel {
   }
 
   async #open(): Promise<void> {
-    this.#view ??= views().then(
-      ({ CatalogueView }) =>
-        new CatalogueView(this.#published, (pick) => this.#actions.load(pick), this.#actions.memory),
-    );
-    await (await this.#view).refresh();
+    await (await this.#view()).refresh();
   }
 
   async #offerLast(): Promise<void> {
