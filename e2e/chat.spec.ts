@@ -224,6 +224,12 @@ test('what another tab has stored while this one answers stays, and is shown', a
   const other = await page.context().newPage();
   await withoutModels(other);
   await other.goto('/#chat');
+  const edited = other.getByRole('textbox', { name: 'Edited question' });
+  const system = other.getByRole('textbox', { name: 'System prompt' });
+  await other.getByRole('button', { name: 'Edit this question' }).first().click();
+  await edited.fill('Being edited there');
+  await other.getByText('System prompt', { exact: true }).click();
+  await system.pressSequentially('Half a');
   const asked = await questions().count();
   await message().fill('And now?');
   await hold(page);
@@ -236,12 +242,21 @@ test('what another tab has stored while this one answers stays, and is shown', a
   });
   await release(page);
   await answered();
+  // What is being written in the other tab stays there, and it shows the rest once its edit has ended.
+  await expect(questions()).toHaveCount(asked + 2);
+  await expect(edited).toHaveValue('Being edited there');
+  await expect(system).toHaveValue('Half a');
+  await edited.press('Escape');
   for (const tab of [page, other]) {
     const all = tab.getByRole('article', { name: 'You' });
     await expect(all).toHaveCount(asked + 2);
     await expect(all.nth(asked)).toContainText('Asked there');
     await expect(all.last()).toContainText('And now?');
+    await expect(tab.getByRole('textbox', { name: 'System prompt', includeHidden: true })).toHaveValue('Half a');
   }
+  await system.fill('');
+  await other.getByRole('textbox', { name: 'Message' }).focus();
+  await expect(page.locator('#chat-system')).toHaveValue('');
   await other.close();
 });
 
@@ -289,6 +304,14 @@ test('at the end of the context the chat goes on without the oldest messages, an
   await box.press('Enter');
   await answered();
   expect(await names()).toEqual(['You', 'Outrider']);
+  const tooLong = ['Ida', 'Leo', 'Eva'].map(long).join(' ');
+  await message().fill(tooLong);
+  await message().press('Enter');
+  await expect(page.getByRole('alert')).toContainText('exceed the context of 1024');
+  await expect(message()).toHaveValue(tooLong);
+  expect(await names()).toEqual(['You', 'Outrider']);
+  expect(await page.evaluate(() => localStorage.getItem('outrider-chat'))).not.toContain('Leo has');
+  await message().fill('');
   await page.getByLabel('Token limit').fill('256');
 });
 

@@ -105,13 +105,19 @@ export class ChatTab {
     });
   }
 
-  /** What another tab has stored takes the place of this chat, which would overwrite it otherwise. */
+  /**
+   * What another tab has stored takes the place of this chat, which would overwrite it otherwise. It waits for the end of
+   * an answer and of an edit; a system prompt that is not stored yet stays.
+   */
   #takeOver(): void {
-    if (this.#running) return;
+    if (this.#running || this.#log.querySelector('textarea') || this.#isKnown) return;
+    const typed = this.#system.value;
+    const before = this.#known?.system ?? '';
     this.#empty();
     this.#offerUndo(null);
     this.#system.value = '';
     this.#restore();
+    if (typed !== before) this.#system.value = typed;
     this.#welcomeIfEmpty();
     this.#showButton();
   }
@@ -141,11 +147,15 @@ export class ChatTab {
   #store(soFar = ''): void {
     const answer = soFar === '' ? [] : [{ role: 'assistant', content: soFar } as const];
     const mine = { system: this.#system.value, messages: [...this.#conversation.messages, ...answer] };
-    const theirs = storedChat();
-    const isOwn = JSON.stringify(theirs) === JSON.stringify(this.#known);
-    storeChat(isOwn ? mine : mergedChat(theirs, mine, this.#known));
-    this.#known = storedChat();
-    if (!isOwn) this.#takeOver();
+    const isKnown = this.#isKnown;
+    storeChat(isKnown ? mine : mergedChat(storedChat(), mine, this.#known));
+    if (isKnown) this.#known = storedChat();
+    else this.#takeOver();
+  }
+
+  /** No other tab has stored anything since this one did. */
+  get #isKnown(): boolean {
+    return JSON.stringify(storedChat()) === JSON.stringify(this.#known);
   }
 
   /** An empty log shows the loaded model and what to ask it. */
@@ -278,7 +288,11 @@ export class ChatTab {
   }
 
   #append(content: string, at: number): void {
-    const actions = { ask: (text: string) => this.#edit(at, text), opened: () => this.#showButton() };
+    const actions = {
+      ask: (text: string) => this.#edit(at, text),
+      opened: () => this.#showButton(),
+      closed: () => this.#takeOver(),
+    };
     this.#log.append(new QuestionView(content, actions).root);
   }
 
@@ -366,6 +380,7 @@ export class ChatTab {
     say('chat-status', 'Answering');
     const seen: TraceEvent[] = [];
     const keep = this.#onAsk(this.#conversation.messages.at(-1)?.content ?? '');
+    let tooLong = false;
     try {
       for await (const event of run(abort.signal)) {
         seen.push(event);
@@ -376,7 +391,8 @@ export class ChatTab {
       keep(outcomeOf(seen));
       say('chat-status', `The answer: ${view.text}`);
     } catch (error) {
-      const { code } = showFault(error);
+      const { code, overflow } = showFault(error);
+      tooLong = overflow !== undefined && view.text === '';
       say('chat-status', 'The run failed');
       if (code === 'device-lost') this.#session.lost();
     } finally {
@@ -384,9 +400,20 @@ export class ChatTab {
       this.#running = null;
       this.#writing = null;
       this.#keepUnfinished(view, seen);
-      this.#end(view);
+      if (tooLong) this.#takeBack(view);
+      else this.#end(view);
       this.#showButton();
     }
+  }
+
+  /** A question that does not even fit alone goes back into the box: the next one would drop all before it, and it. */
+  #takeBack(view: AnswerView): void {
+    view.root.remove();
+    this.#articles.at(-1)?.remove();
+    const written = this.#box.value.trim(); // meanwhile
+    this.#box.value = [this.#conversation.takeBack(), ...(written ? [written] : [])].join('\n\n');
+    this.#store();
+    this.#welcomeIfEmpty();
   }
 
   #keepUnfinished(view: AnswerView, seen: readonly TraceEvent[]): void {

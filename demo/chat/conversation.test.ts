@@ -70,3 +70,11 @@ test('asking again removes the last answer only, and an empty answer is not kept
   expect(talk.messages).toHaveLength(3);
   expect(new Conversation().retry()).toBe(false);
 });
+
+test('a question is taken back while it has no answer', () => {
+  const talk = twoExchanges();
+  expect(talk.takeBack()).toBe('');
+  talk.ask('Three?');
+  expect(talk.takeBack()).toBe('Three?');
+  expect(talk.messages.map(({ content }) => content)).toEqual(['One?', '1', 'Two?', '2']);
+});

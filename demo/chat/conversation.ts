@@ -51,6 +51,14 @@ export class Conversation {
     this.#messages = [...this.#messages, { role: 'user', content }];
   }
 
+  /** Takes the last question out again, and gives its text. */
+  takeBack(): string {
+    const question = this.#messages.at(-1);
+    if (!question || !isQuestion(question)) return '';
+    this.#messages = this.#messages.slice(0, -1);
+    return question.content;
+  }
+
   /** Adds an answer, which may be incomplete; an empty one is ignored. */
   answer(content: string): void {
     if (content !== '') this.#messages = [...this.#messages, { role: 'assistant', content }];

@@ -43,6 +43,8 @@ interface QuestionActions {
   ask(content: string): void;
   /** The box is open, and the button "Ask again" is there. */
   opened(): void;
+  /** The box is closed, and the question is as it was. */
+  closed(): void;
 }
 
 /** A question, which can be edited in place. */
@@ -57,12 +59,13 @@ export class QuestionView extends MessageView {
     );
   }
 
-  #edit(content: string, { ask, opened }: QuestionActions): void {
+  #edit(content: string, { ask, opened, closed }: QuestionActions): void {
     const box = make('textarea', { value: content, ariaLabel: 'Edited question' });
     const row = make('div', { className: 'row tight' });
     const back = (): void => {
       box.replaceWith(this.body);
       row.replaceWith(this.actions);
+      closed();
     };
     const send = (): void => {
       if (box.value.trim() !== '') ask(box.value.trim());
