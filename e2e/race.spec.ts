@@ -164,9 +164,12 @@ test('Stop ends a race in its second half, and the system’s text is whole agai
   await expect(plain().locator('.lane-clock')).toContainText('■');
 });
 
-test('an answer needs no race: one lane, and no finish', async () => {
-  await page.getByRole('button', { name: 'Answer' }).click();
+test('an answer needs no race: one lane, and no finish; a double click starts it and does not stop it', async () => {
+  await hold(page);
+  await page.getByRole('button', { name: 'Answer' }).dblclick();
+  await release(page);
   await finished(page);
+  await expect(page.locator('#status')).toContainText('The answer finished.');
   await expect(plain()).toBeHidden();
   await expect(page.locator('#finish-passes')).toBeEmpty();
 });

@@ -8,6 +8,7 @@ import { isFollowUp, isWordProblem } from '../models/scope.ts';
 import { type OnAsk, outcomeOf } from '../run/outcome.ts';
 import type { Session } from '../session.ts';
 import { isComposing } from '../shared/composing.ts';
+import { forgiveDoubleClick } from '../shared/double-click.ts';
 import { element, make, say } from '../shared/elements.ts';
 import { hideFault, showFault } from '../shared/faults.ts';
 import { sampling } from '../shared/sampling.ts';
@@ -71,6 +72,7 @@ export class ChatTab {
   constructor(session: Session, onAsk: OnAsk) {
     this.#session = session;
     this.#onAsk = onAsk;
+    forgiveDoubleClick(this.#send, () => this.#running !== null);
     element('chat-form', HTMLFormElement).addEventListener('submit', (event) => {
       event.preventDefault();
       if (this.#running) this.#running.abort();
@@ -204,7 +206,9 @@ export class ChatTab {
   #showButton(): void {
     this.#send.textContent = this.#running ? 'Stop' : 'Send';
     const empty = this.#box.value.trim() === '';
+    const focused = this.#send.matches(':focus-visible');
     this.#send.disabled = !this.#running && (!this.#ready || empty);
+    if (focused && this.#send.disabled) this.#box.focus(); // the next message is written there
     const busy = this.#running !== null || !this.#ready;
     for (const button of this.#log.querySelectorAll<HTMLButtonElement>('button.again')) button.disabled = busy;
   }

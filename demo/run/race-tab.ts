@@ -1,6 +1,7 @@
 // The Race tab: a problem, its answer by the chosen system, and the same prompt decoded plainly for comparison.
 import { type RunRequest, SYSTEMS } from '../../src/index.ts';
 import type { Session } from '../session.ts';
+import { forgiveDoubleClick } from '../shared/double-click.ts';
 import { element } from '../shared/elements.ts';
 import { hideFault, showFault } from '../shared/faults.ts';
 import { sampling } from '../shared/sampling.ts';
@@ -53,6 +54,7 @@ export class RaceTab {
   constructor(onDeviceLost: () => void, onFinished: OnFinished) {
     this.#onDeviceLost = onDeviceLost;
     this.#onFinished = onFinished;
+    forgiveDoubleClick(this.#go, () => this.#running !== null);
     this.#go.addEventListener('click', () => this.#press());
     this.#raceGo.addEventListener('click', () => {
       showAnswer();

@@ -7,6 +7,7 @@ import { drawRound } from '../run/lane.ts';
 import { type OnAsk, outcomeOf } from '../run/outcome.ts';
 import { RoundReader } from '../run/rounds.ts';
 import type { Session } from '../session.ts';
+import { forgiveDoubleClick } from '../shared/double-click.ts';
 import { element, make } from '../shared/elements.ts';
 import { hideFault, showFault } from '../shared/faults.ts';
 import { sampling } from '../shared/sampling.ts';
@@ -89,6 +90,7 @@ export class StructuredTab {
       this.#form,
     );
     this.#kind.ariaLabel = 'Kind of form';
+    forgiveDoubleClick(this.#go, () => this.#running !== null);
     form.addEventListener('submit', (event) => {
       event.preventDefault();
       if (this.#running) this.#running.abort();
