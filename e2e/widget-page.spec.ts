@@ -232,6 +232,64 @@ test('nothing moves while a recording is played', ALONE, async ({ page }) => {
   await expectCalm(page, `${FIRST} [part=send]`);
 });
 
+test('a long recording is followed with one look at its height a frame, until the visitor scrolls back', async ({
+  page,
+}) => {
+  await open(page);
+  const plays = await page.locator('#config-live').evaluate(async (place) => {
+    const recorded = (await (await fetch('./traces/problem-1.jsonl')).text()).trim().split('\n');
+    const [run, done] = [recorded[0], recorded.at(-1)].map((line) => JSON.parse(line ?? ''));
+    const round = {
+      type: 'commit',
+      round: 1,
+      tokens: [5],
+      source: ['sampled'],
+      text: ' stones',
+      logprobs: null,
+      ms: 1,
+    };
+    const rounds = Array.from({ length: 1000 }, (_, i) => ({ ...round, at: 2 + i }));
+    const events = [{ ...run, at: 1 }, ...rounds, { ...done, at: 1002 }];
+    const chat = document.createElement('outrider-chat');
+    chat.trace = URL.createObjectURL(new Blob([events.map((event) => JSON.stringify(event)).join('\n')]));
+    place.append(chat);
+
+    const log = chat.shadowRoot?.querySelector('.log') as HTMLElement;
+    let looks = 0;
+    Object.defineProperty(log, 'scrollHeight', {
+      get() {
+        looks++;
+        return Reflect.get(Element.prototype, 'scrollHeight', this);
+      },
+    });
+    const nextFrame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+    const play = async (scrollsBack: boolean) => {
+      let [frames, isBack, ended] = [0, false, false];
+      looks = 0;
+      const played = chat.send().then(() => {
+        ended = true;
+      });
+      while (!ended) {
+        await nextFrame();
+        frames++;
+        if (!scrollsBack || isBack || log.scrollTop === 0) continue;
+        log.scrollTop = 0;
+        isBack = true;
+      }
+      await played;
+      const seen = looks;
+      await nextFrame();
+      return { frames, looks: seen, above: log.scrollTop, below: log.scrollHeight - log.scrollTop - log.clientHeight };
+    };
+    return [await play(false), await play(true)];
+  });
+  // Before the first token of a frame, and to show the end; and when a replay begins.
+  for (const { frames, looks } of plays) expect(looks).toBeLessThanOrEqual(2 * frames + 1);
+  expect(plays[0]?.above).toBeGreaterThan(100);
+  expect(plays[0]?.below).toBeLessThan(1);
+  expect(plays[1]?.above).toBe(0);
+});
+
 test('without WebGPU it says so, and offers the recording that the page names', async ({ baseURL }) => {
   const browser = await withoutWebGpu();
   const page = await browser.newPage();

@@ -172,7 +172,7 @@ export class OutriderChat extends ChatProperties {
       const recording = await fetchRecording(new URL(this.trace ?? '', document.baseURI).href, signal);
       const question = recording.prompt ?? this.prompt ?? '';
       this.#view?.clear();
-      this.#view?.begin(question, true);
+      this.#view?.begin(question, { recorded: true, still });
       answer = await this.#show(
         replay(recording, still ? Number.POSITIVE_INFINITY : (this.speed ?? 1), signal),
         question,

@@ -102,6 +102,8 @@ export class View {
   /** Below the answer while the models are loaded again. The status tells it to screen readers. */
   readonly #lost = make('p', { part: 'note', className: 'note' }, LOST);
   #running = false;
+  /** The frame that will follow the text, 0 for none. */
+  #frame = 0;
   /** The answer is that of a recording. */
   #recorded = false;
   #question: HTMLElement | null = null;
@@ -175,8 +177,11 @@ export class View {
     this.#label();
   }
 
-  /** A question, and room for its answer. The one before it goes if it was not answered: it may be asked again. */
-  begin(prompt: string, recorded = false): void {
+  /**
+   * A question, and room for its answer. The one before it goes if it was not answered: it may be asked again. `still`:
+   * the answer is not shown before it is complete.
+   */
+  begin(prompt: string, { recorded = false, still = false } = {}): void {
     this.#show(recorded);
     if (this.#unanswered) this.withdraw();
     this.#log.querySelector('.note')?.remove();
@@ -185,18 +190,18 @@ export class View {
     if (prompt) this.#log.append(this.#question);
     this.#answer = new AnswerView();
     this.#answer.root.className = 'answer';
+    this.#answer.root.hidden = still;
     this.#log.append(this.#answer.root);
     this.#figures.replaceChildren(...this.#answer.figures);
     this.#status.textContent = 'Answering';
-    this.#follow(true);
+    this.#showEnd();
   }
 
   add(event: TraceEvent): void {
-    const following = this.#log.scrollHeight - this.#log.scrollTop - this.#log.clientHeight < 24;
+    if (['commit', 'done', 'device-lost'].includes(event.type)) this.#follow();
     if (event.type === 'device-lost') {
       this.#status.textContent = LOST;
       this.#answer?.root.after(this.#lost);
-      this.#follow(following);
     }
     if (event.type === 'recovered') {
       this.#status.textContent = 'The answer goes on.';
@@ -206,7 +211,6 @@ export class View {
       this.#state.textContent = `${event.system}${this.#recorded ? ', recorded elsewhere' : ''}`;
     this.#answer?.add(event);
     if (event.type === 'done') this.#end(REASONS[event.finish_reason]);
-    if (event.type === 'commit' || event.type === 'done') this.#follow(following);
   }
 
   /** Not by a word, because its run was stopped or failed before the first. */
@@ -235,7 +239,7 @@ export class View {
   forget(before: number): void {
     (this.#kept[before] ?? this.#question)?.before(this.#divider);
     this.#status.textContent = `Answering. ${FORGOTTEN}`;
-    this.#follow(true);
+    this.#showEnd();
   }
 
   progress({ role, phase, loaded, total }: LoadProgress): void {
@@ -270,14 +274,14 @@ export class View {
     }
     this.#status.textContent = '';
     this.#log.append(note);
-    this.#follow(true);
+    this.#showEnd();
   }
 
   /** After a task, however it ended. */
   rest(): void {
     this.#running = false;
     this.#lost.remove();
-    if (this.#answer) this.#answer.root.ariaBusy = 'false';
+    if (this.#answer) Object.assign(this.#answer.root, { ariaBusy: 'false', hidden: false });
     if (this.#unanswered) {
       this.#answer?.root.remove();
       this.#status.textContent = '';
@@ -313,8 +317,21 @@ export class View {
     this.#panel.setAttribute('part', this.#running ? 'panel running' : 'panel');
   }
 
-  #follow(wanted: boolean): void {
-    if (wanted) this.#log.scrollTop = this.#log.scrollHeight;
+  /** Before the log grows: its end stays in sight if it is now. A look at it is a layout, so there is one a frame. */
+  #follow(): void {
+    if (this.#frame !== 0) return;
+    const { scrollTop, scrollHeight, clientHeight } = this.#log;
+    const isAtEnd = scrollHeight - scrollTop - clientHeight < 24;
+    this.#frame = requestAnimationFrame(() => {
+      this.#frame = 0;
+      if (isAtEnd && this.#log.scrollTop >= scrollTop) this.#showEnd(); // else the visitor has scrolled back
+    });
+  }
+
+  #showEnd(): void {
+    cancelAnimationFrame(this.#frame); // it may have been asked for where the end was not in sight
+    this.#frame = 0;
+    this.#log.scrollTop = this.#log.scrollHeight;
   }
 }
 
