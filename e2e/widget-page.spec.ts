@@ -232,6 +232,14 @@ test('nothing moves while a recording is played', ALONE, async ({ page }) => {
   await expectCalm(page, `${FIRST} [part=send]`);
 });
 
+test('a double click on the button starts, and does not stop what it has started', async ({ page }) => {
+  await open(page);
+  await stopRecordings(page);
+  await recording(page).evaluate((chat: HTMLElementTagNameMap['outrider-chat']) => chat.reset());
+  await recording(page).getByRole('button', { name: 'Play' }).dblclick();
+  await expect(recording(page).getByRole('status')).toContainText('The answer is complete.');
+});
+
 test('a long recording is followed with one look at its height a frame, until the visitor scrolls back', async ({
   page,
 }) => {

@@ -127,7 +127,10 @@ export class View {
       this.#status,
     );
     root.append(this.#panel);
-    this.#button.addEventListener('click', () => this.#press());
+    this.#button.addEventListener('click', ({ detail }) => {
+      if (!this.#running) this.#send();
+      else if (detail < 2) actions.stop(); // a double click does not stop what it has just started
+    });
     this.#box.addEventListener('keydown', (event) => this.#key(event));
     this.#panel.addEventListener('keydown', ({ key }) => {
       if (key === 'Escape' && this.#running) actions.stop();
@@ -303,12 +306,11 @@ export class View {
     const composing = event.isComposing || event.keyCode === 229;
     if (event.key !== 'Enter' || event.shiftKey || composing) return;
     event.preventDefault();
-    if (!this.#running) this.#press();
+    if (!this.#running) this.#send();
   }
 
-  #press(): void {
-    if (this.#running) this.#actions.stop();
-    else this.#actions.send(this.text.trim());
+  #send(): void {
+    this.#actions.send(this.text.trim());
   }
 
   #label(): void {
