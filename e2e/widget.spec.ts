@@ -178,7 +178,8 @@ test('type and colours that a page gives to its body, or to every element, do no
   await using server = await serve();
   const loud =
     'color: red; font: italic 9px/1 monospace; letter-spacing: 5px; text-align: center; text-indent: 3em; ' +
-    'text-shadow: 1px 1px red; text-transform: uppercase; white-space: nowrap; word-spacing: 1em';
+    'text-shadow: 1px 1px red; text-transform: uppercase; white-space: nowrap; word-spacing: 1em; cursor: wait; ' +
+    'hyphens: auto; text-decoration: underline; user-select: none; word-break: break-all';
   const looks = async (style: string) => {
     put('loud.html', `<style>${style}</style>${SCRIPT}<outrider-chat prompt="${QUESTION}"></outrider-chat>`);
     await page.goto(`${server.address}loud.html`);
@@ -187,22 +188,32 @@ test('type and colours that a page gives to its body, or to every element, do no
       ['.title', '.log', '.legend li', 'textarea', '.form button'].map((part) => {
         const {
           color,
+          cursor,
           font,
+          hyphens,
           letterSpacing,
           textAlign,
           textIndent,
           textShadow,
           textTransform,
+          userSelect,
           whiteSpace,
+          wordBreak,
           wordSpacing,
         } = getComputedStyle(chat.shadowRoot?.querySelector(part) ?? chat);
-        return [color, font, letterSpacing, textAlign, textIndent, textShadow, textTransform, whiteSpace, wordSpacing];
+        return [
+          ...[color, cursor, font, hyphens, letterSpacing, textAlign, textIndent, textShadow, textTransform],
+          ...[userSelect, whiteSpace, wordBreak, wordSpacing],
+        ];
       }),
     );
   };
-  const quiet = await looks('');
-  expect(await looks(`body { ${loud} }`)).toEqual(quiet);
-  expect(await looks(`body, body * { ${loud} }`)).toEqual(quiet);
+  const picture = () => page.locator('outrider-chat').screenshot();
+  const [quiet, drawn] = [await looks(''), await picture()];
+  for (const reached of ['body', 'body, body *']) {
+    expect(await looks(`${reached} { ${loud} }`)).toEqual(quiet);
+    expect(drawn.equals(await picture()), reached).toBe(true);
+  }
   // Where a page's rem is small, one variable makes all text larger.
   expect(await looks('html { font-size: 62.5% } body { --outrider-font: 1.6rem / 1.5 system-ui, sans-serif }')).toEqual(
     quiet,
