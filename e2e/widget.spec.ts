@@ -330,7 +330,9 @@ test('a number that is none is named, by a note and an event, before anything is
   page.on('request', (request) => fetched.push(request.url()));
   await page.goto(`${server.address}many.html`);
   expect(await send(page, 0, QUESTION)).toBe(null);
-  await expect(page.getByRole('alert')).toContainText(/the attribute max-tokens must be a number, not "many"/i);
+  await expect(page.getByRole('alert')).toContainText(
+    /the attribute max-tokens must be a whole number from 1 on, not "many"/i,
+  );
   await expect(page.getByRole('button', { name: 'Try again' })).toHaveCount(0);
   await expect(page.getByRole('textbox', { name: 'Message' })).toHaveValue(QUESTION);
   expect(fetched.filter((url) => url.includes('/models/'))).toEqual([]);

@@ -19,22 +19,51 @@ export const TEXTS = [
   'placeholder',
   'label',
 ] as const;
-export const NUMBERS = ['maxTokens', 'temperature', 'topP', 'seed', 'history', 'speed'] as const;
+
+interface Range {
+  readonly has: (value: number) => boolean;
+  readonly what: string;
+}
+
+const within = (least: number, most: number): Range => ({
+  has: (value) => value >= least && value <= most,
+  what: `a number from ${least} to ${most}`,
+});
+
+const whole = (least: number, most = Number.POSITIVE_INFINITY): Range => ({
+  has: (value) => Number.isSafeInteger(value) && value >= least && value <= most,
+  what: `a whole number from ${least} ${Number.isFinite(most) ? `to ${most}` : 'on'}`,
+});
+
+/** What each may be. The engine checks what it is given too, but in its own words, and once models were fetched. */
+const NUMBERS = {
+  maxTokens: whole(1),
+  temperature: within(0, 100),
+  topP: within(0, 1),
+  seed: whole(0, 2 ** 32 - 1),
+  history: whole(0),
+  speed: { has: (value) => value > 0 && Number.isFinite(value), what: 'a number above 0' },
+} satisfies Readonly<Record<string, Range>>;
+
 export const FLAGS = ['disabled', 'autoplay', 'rejected'] as const;
 /** The attribute is JSON text, the property its value. */
 export const VALUES = ['constraint'] as const;
 
 const dashed = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
-export const OBSERVED: readonly string[] = [...TEXTS, ...NUMBERS, ...FLAGS, ...VALUES].map(dashed);
+type Reflected = (typeof TEXTS | typeof FLAGS | typeof VALUES)[number] | keyof typeof NUMBERS;
 
-type Reflected = (typeof TEXTS | typeof NUMBERS | typeof FLAGS | typeof VALUES)[number];
+const isNumber = (name: Reflected): name is keyof typeof NUMBERS => name in NUMBERS;
+
+const NAMES = [...TEXTS, ...Object.keys(NUMBERS), ...FLAGS, ...VALUES] as readonly Reflected[];
+
+export const OBSERVED: readonly string[] = NAMES.map(dashed);
 
 /** Thrown where the value is used, so that the visitor and the page hear of it; null where there is none. */
-const number = (text: string | null, attribute: string): number | null => {
+const number = (text: string | null, attribute: string, { has, what }: Range): number | null => {
   if (text === null || text.trim() === '') return null;
   const value = Number(text);
-  if (!Number.isFinite(value)) throw refuse(`the attribute ${attribute} must be a number, not "${text}"`);
+  if (!has(value)) throw refuse(`the attribute ${attribute} must be ${what}, not "${text}"`);
   return value;
 };
 
@@ -50,7 +79,6 @@ const parsed = (text: string, attribute: string): unknown => {
 const accessor = (name: Reflected): PropertyDescriptor & ThisType<HTMLElement> => {
   const attribute = dashed(name);
   const isFlag = FLAGS.some((flag) => flag === name);
-  const isNumber = NUMBERS.some((each) => each === name);
   const isValue = VALUES.some((each) => each === name);
   return {
     enumerable: true,
@@ -59,7 +87,7 @@ const accessor = (name: Reflected): PropertyDescriptor & ThisType<HTMLElement> =
       if (isFlag) return this.hasAttribute(attribute);
       const text = this.getAttribute(attribute);
       if (isValue) return text === null ? null : parsed(text, attribute);
-      return isNumber ? number(text, attribute) : text;
+      return isNumber(name) ? number(text, attribute, NUMBERS[name]) : text;
     },
     set(value: unknown) {
       if (isFlag) this.toggleAttribute(attribute, Boolean(value));
@@ -68,8 +96,6 @@ const accessor = (name: Reflected): PropertyDescriptor & ThisType<HTMLElement> =
     },
   };
 };
-
-const NAMES: readonly Reflected[] = [...TEXTS, ...NUMBERS, ...FLAGS, ...VALUES];
 
 /** Gives a class of elements the properties. */
 export const reflect = (prototype: HTMLElement): void => {

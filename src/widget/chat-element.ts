@@ -169,14 +169,12 @@ export class OutriderChat extends ChatProperties {
     if (!this.#emit('outrider-start', { prompt: this.prompt ?? '', replay: true })) return null;
     let answer: string | null = null;
     const play = async (signal: AbortSignal): Promise<void> => {
+      const speed = still ? Number.POSITIVE_INFINITY : (this.speed ?? 1);
       const recording = await fetchRecording(new URL(this.trace ?? '', document.baseURI).href, signal);
       const question = recording.prompt ?? this.prompt ?? '';
       this.#view?.clear();
       this.#view?.begin(question, { recorded: true, still });
-      answer = await this.#show(
-        replay(recording, still ? Number.POSITIVE_INFINITY : (this.speed ?? 1), signal),
-        question,
-      );
+      answer = await this.#show(replay(recording, speed, signal), question);
     };
     await this.#do(play, () => void this.#play(still));
     return answer;

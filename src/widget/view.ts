@@ -337,9 +337,9 @@ export class View {
   }
 }
 
-/** Messages begin with a small letter, or with the name of a file or an address, which stays as it is. */
+/** Messages begin with a small letter, or with the name of a field or a file or an address, which stays as it is. */
 const sentence = (message: string): string => {
-  const named = /^\w*(?:[._]|:\/\/)/.test(message);
+  const named = /^\w*(?:[._A-Z]|:\/\/)/.test(message);
   const text = named ? message : message.charAt(0).toUpperCase() + message.slice(1);
   return /[.!?]$/.test(text) ? text : `${text}.`;
 };
