@@ -273,6 +273,7 @@ test('a long recording is followed with one look at its height a frame, until th
     const nextFrame = () => new Promise((resolve) => requestAnimationFrame(resolve));
     const play = async (scrollsBack: boolean) => {
       let [frames, isBack, ended] = [0, false, false];
+      chat.reset(); // back to the top
       looks = 0;
       const played = chat.send().then(() => {
         ended = true;
