@@ -18,8 +18,10 @@ const VARIANTS = EXACT_VARIANTS.filter(
     ['speculative', 'ensemble'].includes(group) && needs.every((role) => ['target', 'draft'].includes(role)),
 );
 
-/** Of a system with several variants every other one, and the others on the next family: how drafts are made or combined
- * does not meet what a family keeps of a row. */
+/**
+ * Of a system with several variants every other one, and the others on the next family: where drafts come from and how
+ * they are combined does not meet what a family keeps of a row.
+ */
 const variantsOn = (families: readonly string[], name: string) =>
   FULL ? VARIANTS : everyOther(VARIANTS, families.indexOf(name) % 2 === 0 ? 0 : 1);
 
