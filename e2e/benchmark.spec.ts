@@ -212,7 +212,8 @@ test('a dead worker and a lost device do not stop the queue, and their runs can 
 test('the address names seed, precision and target; Cancel ends the measuring of the device and its worker', async ({
   page,
 }) => {
-  await open(page, 'model=address&address=https://example.org/m.gguf&seed=7&precision=q8&systems=');
+  await open(page, 'model=address&address=https://example.org/m.gguf&seed=7&precision=q8&systems=foo');
+  await expect(page.locator('#systems')).toContainText('The link names what is none of these systems: foo.');
   await expect(page.locator('#seed')).toHaveValue('7');
   await expect(page.locator('#precision')).toHaveValue('q8');
   const address = page.getByLabel(/^Address of a \.gguf/);

@@ -137,10 +137,15 @@ test('a question beyond the bundled models gets a sentence, and a general model 
   await expect(page.getByRole('button', { name: 'Answer', exact: true })).toBeEnabled();
 });
 
-test('a part of the page that cannot be fetched says so, and comes once it can be', async ({ browser }) => {
+test('a wrong link and a part of the page that cannot be fetched are told, and the part comes once it can be', async ({
+  browser,
+}) => {
   const other = await browser.newPage();
   await other.route('**/models/**', () => {}); // it needs none
-  await other.goto('/');
+  await other.goto('/?model=foo&system=bar');
+  await expect(other.locator('#bundled')).toContainText('The link names the model “foo”, which is none of these.');
+  await expect(other.getByRole('radio', { name: /^Target/ })).toBeChecked();
+  await expect(other.locator('#about')).toContainText('The link names the system “bar”, which is none of these.');
   const fault = other.getByRole('alert');
   const parts = [
     [other.getByRole('tab', { name: 'Inspect' }), other.locator('#inspect-title')],

@@ -1,7 +1,7 @@
 // The race: two lanes of one prompt, each run with the machine to itself, and a finish with the speed-up, the passes
 // and whether the tokens are the same. Real runs of the bundled models, on one page.
 import { expect, type Page, test } from '@playwright/test';
-import { advanced, finished, history, meanwhile, open, PENS, ready, stopOnceWritten } from './demo.ts';
+import { advanced, finished, history, loaded, meanwhile, open, PENS, ready, stopOnceWritten } from './demo.ts';
 import { hold, paced, release } from './paced.ts';
 
 test.describe.configure({ mode: 'serial' });
@@ -152,6 +152,7 @@ test('Escape closes the menu of traces, and ends a race where none is open', asy
   await page.keyboard.press('Escape');
   await release(page);
   await expect(about()).toHaveText('The race was stopped.');
+  await expect(page.locator('#status')).toHaveText('The race was stopped.');
   await finished(page);
 });
 
@@ -243,4 +244,19 @@ test('Run all and the stage say why nothing can run, and Stop ends their waiting
   await page.locator('#stage-go').click();
   await expect(page.locator('#fault')).toContainText('No model is loaded. Choose a model.');
   await page.context().unroute('**/models/eagle3/**');
+});
+
+test('a link to a system whose drafter is not loaded says so, and so does the status of a run that failed', async ({
+  browser,
+}) => {
+  const alone = await browser.newPage();
+  await alone.goto('/?model=draft&system=dflash');
+  await loaded(alone);
+  await expect(alone.locator('#about')).toContainText('The link names DFlash, which needs a DFlash drafter.');
+  await expect(alone.locator('#system')).toHaveValue('autoregressive');
+  await alone.locator('#problem').fill('Eva has 3 cups. '.repeat(1000));
+  await alone.getByRole('button', { name: 'Answer' }).click();
+  await expect(alone.locator('#fault')).toContainText('exceed the context');
+  await expect(alone.locator('#status')).toHaveText('The run failed.');
+  await alone.close();
 });

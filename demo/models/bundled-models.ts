@@ -21,11 +21,10 @@ const wantedModel = (): string | null => new URLSearchParams(location.search).ge
 const isAddress = (name: string | null): name is string => /^https?:/.test(name ?? '');
 
 export const startModels = (choose: Choose): OwnModels => {
-  const named = wantedModel();
-  const wanted = isAddress(named) ? null : named;
+  const first = BUNDLED.find(({ name }) => name === wantedModel()) ?? BUNDLED[0];
   const list = element('bundled', HTMLFieldSetElement);
-  for (const [i, { name, title, weights, about }] of BUNDLED.entries()) {
-    const checked = name === wanted || (i === 0 && !wanted);
+  for (const { name, title, weights, about } of BUNDLED) {
+    const checked = name === first.name;
     const radio = make('input', { type: 'radio', name: 'model', value: name, checked });
     const size = weightsOf(weights);
     const [heading, note] = [make('span', {}, title), make('small', {}, about)];
@@ -40,12 +39,16 @@ export const startModels = (choose: Choose): OwnModels => {
 /** The model that the page opens with. */
 export const firstChoice = (): Choice => {
   const wanted = wantedModel();
-  if (!wanted) return chosenBundled();
-  if (!isAddress(wanted)) return bundledChoice(wanted);
-  element('own', HTMLDetailsElement).open = true;
-  element('address', HTMLInputElement).value = wanted;
-  say('proposed', 'The link names this model. Press Load to download it.');
-  return chosenBundled();
+  const first = chosenBundled();
+  if (isAddress(wanted)) {
+    element('own', HTMLDetailsElement).open = true;
+    element('address', HTMLInputElement).value = wanted;
+    say('proposed', 'The link names this model. Press Load to download it.');
+  } else if (wanted && wanted !== first.source) {
+    const note = `The link names the model “${wanted}”, which is none of these.`;
+    element('bundled', HTMLFieldSetElement).append(make('p', { className: 'muted' }, note));
+  }
+  return first;
 };
 
 export const bundledChoice = (name: string): Choice => ({ label: `the bundled ${name}`, source: name });

@@ -185,7 +185,9 @@ export class RaceTab {
       if (wanted && !this.#replaced) this.#onFinished(raced, entry);
       return { run: raced.detailed ?? raced.run, plain: raced.plain ?? null, terms: entry };
     } catch (error) {
-      if (showFault(error).code === 'device-lost') this.#onDeviceLost();
+      const { code } = showFault(error);
+      this.#race.ended(code === 'aborted' ? 'The run was stopped.' : 'The run failed.');
+      if (code === 'device-lost') this.#onDeviceLost();
       return null;
     } finally {
       this.#running = null;

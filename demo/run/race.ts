@@ -150,8 +150,14 @@ export class Race {
   }
 
   #stopped(run: Outcome): Pick<Pair, 'run'> {
-    say('finish-about', 'The race was stopped.');
+    for (const id of ['finish-about', 'status']) say(id, 'The race was stopped.');
     return { run };
+  }
+
+  /** A run has failed, or a load of other models has ended it. */
+  ended(why: string): void {
+    say('status', why);
+    if (Number(this.#lanes.dataset.count) > 1) say('finish-about', why);
   }
 
   #finished(pairs: readonly Pair[], entry: Entry): Pair {

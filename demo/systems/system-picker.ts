@@ -1,6 +1,13 @@
 // The choice of a decoding system, and its knobs. Groups, titles, summaries and knobs all come from the systems' own
 // facts.
-import { type Loaded, type RunRequest, SYSTEM_GROUPS, SYSTEMS, type SystemFacts } from '../../src/index.ts';
+import {
+  type Loaded,
+  type ModelRole,
+  type RunRequest,
+  SYSTEM_GROUPS,
+  SYSTEMS,
+  type SystemFacts,
+} from '../../src/index.ts';
 import { type Family, type ModelNames, namesOf, roleName } from '../models/family.ts';
 import { showLegendOfChoice } from '../run/legend.ts';
 import { element, make, say } from '../shared/elements.ts';
@@ -22,6 +29,8 @@ const GUARANTEES = {
 const EXACT_ENSEMBLE =
   'Writes what the full vote of all models would write: its tokens at temperature 0, its distribution otherwise.';
 
+const listed = (roles: readonly ModelRole[]): string => roles.map((role) => withArticle(roleName(role))).join(' and ');
+
 /** The page opens with the first of these that exists. */
 const FAVOURITES = ['dflash', 'autoregressive'];
 
@@ -31,6 +40,10 @@ export class SystemPicker {
   readonly document = new DocumentField();
   #fitted: Loaded['systems'] = [];
   #models: ModelNames = {};
+  /** The address names the chosen system, and no models have been offered yet. */
+  #named: boolean;
+  /** What is wrong with the system that the address names, until another is chosen. */
+  #note = '';
 
   /** `?system=eagle3` opens the page with that system. */
   constructor(change: () => void) {
@@ -39,8 +52,11 @@ export class SystemPicker {
       this.#select.append(make('optgroup', { label }, ...options));
     }
     const wanted = new URLSearchParams(location.search).get('system');
-    this.#choose((system) => system.id === wanted) || this.#choose(isFavourite);
+    this.#named = this.#choose((system) => system.id === wanted);
+    if (!this.#named) this.#choose(isFavourite);
+    if (wanted && !this.#named) this.#note = `The link names the system “${wanted}”, which is none of these. `;
     this.#select.addEventListener('change', () => {
+      this.#note = '';
       this.#show();
       change();
     });
@@ -64,16 +80,21 @@ export class SystemPicker {
       const system = SYSTEMS.find(({ id }) => id === option.value);
       const missing = system ? family.missing(system) : [];
       option.disabled = missing.length > 0;
-      const lacks = missing.map((role) => withArticle(roleName(role))).join(' and ');
-      option.text = `${system?.title}${lacks && ` (needs ${lacks})`}`;
+      option.text = `${system?.title}${missing.length > 0 ? ` (needs ${listed(missing)})` : ''}`;
     }
-    if (family.missing(this.system).length > 0) this.#choose((system) => family.missing(system).length === 0);
+    const missing = family.missing(this.system);
+    if (missing.length > 0) {
+      if (this.#named) this.#note = `The link names ${this.system.title}, which needs ${listed(missing)}. `;
+      this.#choose((system) => family.missing(system).length === 0);
+    }
+    this.#named = false;
     this.#show();
   }
 
   /** Chooses a system, where the next family allows it. */
   prefer(id: string): void {
     this.#choose((system) => system.id === id);
+    this.#note = '';
     this.#show();
   }
 
@@ -108,7 +129,7 @@ export class SystemPicker {
     link.hidden = paper === '';
     link.href = paper || '#';
     link.ariaLabel = `Paper: ${title}`;
-    say('about', summary);
+    say('about', `${this.#note}${summary}`);
     showLegendOfChoice(this.system, this.#models);
     this.#knobs.show(id, knobs);
     this.document.show(id);

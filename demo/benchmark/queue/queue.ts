@@ -4,6 +4,7 @@
 import { type BenchEntry, type BenchPrompt, isRight, sameRuns } from '../../../src/cli/bench/report.ts';
 import { OutriderError, toFault } from '../../../src/index.ts';
 import { sentence } from '../../shared/faults.ts';
+import { many } from '../../shared/words.ts';
 import { askMemory } from './host-memory.ts';
 import { type Cell, type Measured, type Plan, type Row, runsPerCell } from './plan.ts';
 import { type EngineRunner, openEngine, openPeer, type Request, type Runner } from './runner.ts';
@@ -214,7 +215,7 @@ export class Queue {
   ): Promise<Measured> {
     const name = runner.version === null ? entry.name : row.name;
     const { events, counted } = await runner.run(entry, request, (tokens) =>
-      this.#view.status(`${row.title}: ${row.state}`, `· ${name}, ${tokens} tokens`),
+      this.#view.status(`${row.title}: ${row.state}`, `· ${name}, ${many(tokens, 'token')}`),
     );
     const done = events.at(-1);
     if (done?.type !== 'done' || done.finish_reason === 'aborted')

@@ -36,7 +36,12 @@ export class SystemBoxes {
         make('div', { className: 'row tight' }, ...choices),
       );
     });
-    element('systems', HTMLElement).replaceChildren(...groups);
+    const unknown = wanted.filter((id) => id !== '' && !SYSTEMS.some((system) => system.id === id));
+    const note = `The link names what is none of these systems: ${unknown.join(', ')}.`;
+    element('systems', HTMLElement).replaceChildren(
+      ...(unknown.length > 0 ? [make('p', { className: 'muted' }, note)] : []),
+      ...groups,
+    );
     this.#boxes = [...document.querySelectorAll<HTMLInputElement>('input[name=system]')];
     this.#variants.addEventListener('input', () => this.#variants.setCustomValidity(''));
   }
