@@ -17,7 +17,9 @@ export const open = async (page: Page, model?: string, system?: string): Promise
 };
 
 /** Models are asked for and never come: a page that needs none compiles nothing. */
-export const withoutModels = (page: Page): Promise<void> => page.route('**/models/**', () => {});
+export const withoutModels = async (page: Page): Promise<void> => {
+  await page.route('**/models/**', () => {});
+};
 
 export const ready = (page: Page): Promise<void> =>
   expect(page.getByRole('button', { name: 'Answer' })).toBeEnabled({ timeout: 240_000 });
