@@ -18,11 +18,11 @@ const withImports = (file, seen = new Set()) => {
 };
 
 const gzip = { gzip: true, brotli: false };
-const engine = { ...gzip, limit: '233 kB' };
+const engine = { ...gzip, limit: '234 kB' };
 
 export default [
   { name: 'the engine on a page', path: withImports(join(LIBRARY, 'index.js')), ...engine },
   { name: 'the engine in its worker', path: withImports(join(LIBRARY, 'worker.js')), ...engine },
   { name: 'the widget, bundled by its page', path: withImports(join(LIBRARY, 'widget.js')), ...gzip, limit: '19.7 kB' },
-  { name: 'the widget as one file', path: join(LIBRARY, 'outrider-chat.js'), ...gzip, limit: '273 kB' },
+  { name: 'the widget as one file', path: join(LIBRARY, 'outrider-chat.js'), ...gzip, limit: '274 kB' },
 ];
