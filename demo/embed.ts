@@ -11,7 +11,7 @@ const live = (place: HTMLElement) =>
     () => import('../src/widget/index.ts'),
     () => {
       const widget = make('outrider-chat');
-      Object.assign(widget, { label: 'Live', trace: './traces/problem-1.jsonl', speed: 0.125, rejected: true });
+      Object.assign(widget, { label: 'Recorded', trace: './traces/problem-1.jsonl', speed: 0.125, rejected: true });
       widget.autoplay = !wantsStillness();
       place.replaceChildren(widget);
       return widget;
@@ -33,6 +33,7 @@ export const startEmbed = (): void => {
   const ask = async (): Promise<void> => {
     const chat = await widget();
     chat.removeAttribute('trace'); // without a recording it is a chat
+    chat.label = 'Live';
     chat.focus();
   };
   element('embed-ask', HTMLButtonElement).addEventListener('click', () => void ask().catch(showFault));

@@ -117,12 +117,14 @@ test('the element next to its two lines is live, and no model is fetched for it'
   await page.locator('.embed').scrollIntoViewIfNeeded();
   const widget = page.locator('outrider-chat');
   await expect(widget).toBeVisible();
+  await expect(widget.getByText('Recorded', { exact: true })).toBeVisible();
   await expect(page.locator('#embed-lines')).toHaveText(/<script .*<\/script>\s+<outrider-chat><\/outrider-chat>/s);
   await widget.getByRole('button', { name: 'Play' }).click();
   await expect(widget).toContainText('The answer is 52.');
   expect(fetched.length).toBe(before);
   await page.getByRole('button', { name: 'Ask it yourself' }).click();
   await expect(widget.getByRole('textbox', { name: 'Message' })).toBeFocused();
+  await expect(widget.getByText('Live', { exact: true })).toBeVisible();
   await expect(widget.getByRole('button', { name: 'Send' })).toBeVisible();
 });
 
@@ -142,6 +144,9 @@ test('a wrong link and a part of the page that cannot be fetched are told, and t
 }) => {
   const other = await browser.newPage();
   await other.route('**/models/**', () => {}); // it needs none
+  await other.addInitScript(() => {
+    Object.defineProperty(window, 'localStorage', { value: null }); // as where a browser keeps nothing for the site
+  });
   await other.goto('/?model=foo&system=bar');
   await expect(other.locator('#bundled')).toContainText('The link names the model “foo”, which is none of these.');
   await expect(other.getByRole('radio', { name: /^Target/ })).toBeChecked();
@@ -168,5 +173,6 @@ test('a wrong link and a part of the page that cannot be fetched are told, and t
     await expect(part).toBeVisible();
     await expect(fault).toBeHidden();
   }
+  await expect(other.locator('#chat-kept')).toHaveText('The chat is kept until this page is closed.');
   await other.close();
 });

@@ -12,7 +12,7 @@ import { forgiveDoubleClick } from '../shared/double-click.ts';
 import { element, make, say } from '../shared/elements.ts';
 import { hideFault, showFault } from '../shared/faults.ts';
 import { sampling } from '../shared/sampling.ts';
-import { storedInTab, storeInTab } from '../shared/stored.ts';
+import { canStore, storedInTab, storeInTab } from '../shared/stored.ts';
 import { Conversation } from './conversation.ts';
 import { AnswerView, action, copyAction, QuestionView } from './message-view.ts';
 import { mergedChat, onStoredChat, type StoredChat, storeChat, storedChat } from './stored-chat.ts';
@@ -98,6 +98,7 @@ export class ChatTab {
     this.#latest.addEventListener('click', () => this.#follow());
     this.#box.addEventListener('input', () => this.#showButton());
     this.#system.addEventListener('change', () => this.#store());
+    this.#sayKept(canStore());
     this.#restore();
     onStoredChat(() => this.#takeOver());
     this.#box.value ||= storedInTab(UNSENT) ?? '';
@@ -150,9 +151,13 @@ export class ChatTab {
     const answer = soFar === '' ? [] : [{ role: 'assistant', content: soFar } as const];
     const mine = { system: this.#system.value, messages: [...this.#conversation.messages, ...answer] };
     const isKnown = this.#isKnown;
-    storeChat(isKnown ? mine : mergedChat(storedChat(), mine, this.#known));
+    this.#sayKept(storeChat(isKnown ? mine : mergedChat(storedChat(), mine, this.#known)));
     if (isKnown) this.#known = storedChat();
     else this.#takeOver();
+  }
+
+  #sayKept(kept: boolean): void {
+    say('chat-kept', `The chat is kept ${kept ? 'in this browser until you clear it' : 'until this page is closed'}.`);
   }
 
   /** No other tab has stored anything since this one did. */
@@ -393,7 +398,8 @@ export class ChatTab {
         if (following) this.#follow();
       }
       keep(outcomeOf(seen));
-      say('chat-status', `The answer: ${view.text}`);
+      const nothing = abort.signal.aborted ? 'Stopped' : 'The answer is empty';
+      say('chat-status', view.text === '' ? nothing : `The answer: ${view.text}`);
     } catch (error) {
       const { code, overflow } = showFault(error);
       tooLong = overflow !== undefined && view.text === '';

@@ -49,8 +49,11 @@ test('questions without an answer are kept, and read again', () => {
   const long = { role: 'assistant', content: 'x'.repeat(400_000) } as const;
   storeChat({ system: 'Be brief.', messages: [asked, long, stopped, again, long, asked, long] });
   expect(storedChat()).toEqual({ system: 'Be brief.', messages: [stopped, again, long, asked, long] });
-  storeChat({ system: '', messages: [asked, { ...long, content: 'x'.repeat(1_000_000) }] });
+  expect(storeChat({ system: '', messages: [asked, { ...long, content: 'x'.repeat(1_000_000) }] })).toBe(false);
   expect(storedChat()).toBeNull();
+  expect(storeChat({ system: '', messages: [asked, answer] })).toBe(true);
+  vi.stubGlobal('localStorage', undefined); // a private window
+  expect(storeChat({ system: '', messages: [asked, answer] })).toBe(false);
 });
 
 test('what two tabs have added to a conversation is kept, and what one of them deleted stays deleted', () => {

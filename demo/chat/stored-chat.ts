@@ -56,11 +56,14 @@ export const mergedChat = (theirs: StoredChat | null, mine: StoredChat, before: 
   return { system, messages: [...kept, ...own].flat() };
 };
 
-export const storeChat = ({ system, messages }: StoredChat): void => {
+/** False: nothing of it is kept, because the newest exchange is too long or the browser refuses. */
+export const storeChat = ({ system, messages }: StoredChat): boolean => {
   const exchanges = exchangesOf(messages);
   const without = (oldest: number): string => JSON.stringify({ system, messages: exchanges.slice(oldest).flat() });
   let dropped = 0;
   while (dropped < exchanges.length && without(dropped).length > LONGEST) dropped++;
   const text = without(dropped);
-  store(KEY, (exchanges.length === 0 && system === '') || text.length > LONGEST ? null : text);
+  const fits = text.length <= LONGEST;
+  const isStored = store(KEY, (exchanges.length === 0 && system === '') || !fits ? null : text);
+  return isStored && fits && (dropped < exchanges.length || exchanges.length === 0);
 };

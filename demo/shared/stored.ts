@@ -12,13 +12,16 @@ const quietly = <T>(act: () => T): T | null => {
 
 export const stored = (key: string): string | null => quietly(() => localStorage.getItem(key));
 
-/** Null forgets it. */
-export const store = (key: string, text: string | null): void => {
+/** Null forgets it. False: nothing was stored. */
+export const store = (key: string, text: string | null): boolean =>
   quietly(() => {
     if (text === null) localStorage.removeItem(key);
     else localStorage.setItem(key, text);
-  });
-};
+    return true;
+  }) ?? false;
+
+/** Whether anything can be kept. */
+export const canStore = (): boolean => quietly(() => localStorage.length) !== null;
 
 /** Of this tab alone, and until it is closed. */
 export const storedInTab = (key: string): string | null => quietly(() => sessionStorage.getItem(key));
