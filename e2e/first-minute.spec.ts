@@ -153,6 +153,7 @@ test('a wrong link and a part of the page that cannot be fetched are told, and t
   await expect(other.locator('#about')).toContainText('The link names the system “bar”, which is none of these.');
   const fault = other.getByRole('alert');
   const parts = [
+    [other.getByRole('button', { name: 'Ask it yourself' }), other.locator('outrider-chat')],
     [other.getByRole('tab', { name: 'Inspect' }), other.locator('#inspect-title')],
     [other.getByRole('tab', { name: 'Chat' }), other.getByRole('region', { name: 'The loaded model' })],
     [other.getByRole('tab', { name: 'Structured' }), other.getByRole('textbox', { name: 'Prompt', exact: true })],
