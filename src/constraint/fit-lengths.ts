@@ -3,7 +3,7 @@
 import type { Count, Part } from './pattern.ts';
 
 /** Characters of the shortest and of the longest text. */
-export interface Lengths {
+interface Lengths {
   readonly least: number;
   readonly most: number;
 }
