@@ -66,6 +66,11 @@ const put = ({ words, floats }: Memory, at: number, kind: Word, value: number): 
   else words[at] = value;
 };
 
+const putOne = (memory: Memory, at: number, kind: Kind, value: unknown): void => {
+  if (typeof kind === 'string') put(memory, at, kind, value as number);
+  else kind.write(memory, at, value as never);
+};
+
 const get = ({ words, floats }: Memory, at: number, kind: Word): number => {
   const word = words[at] as number;
   if (kind === 'f32') return floats[at] as number;
@@ -100,12 +105,11 @@ export const defineStruct = <
   const write = (memory: Memory, at: number, value: Any): void => {
     for (const { field, element, count, offset } of layout) {
       const own = value[field] ?? defaults?.[field];
-      const list = count === undefined ? [own] : (own as readonly unknown[]);
-      for (const [i, each] of list.entries()) {
-        const place = at + offset + i * wordsOf(element);
-        if (typeof element === 'string') put(memory, place, element, each as number);
-        else element.write(memory, place, each as never);
-      }
+      if (count === undefined) putOne(memory, at + offset, element, own);
+      else
+        (own as readonly unknown[]).forEach((each, i) => {
+          putOne(memory, at + offset + i * wordsOf(element), element, each);
+        });
     }
   };
   const read = (memory: Memory, at: number, end: number): Any =>

@@ -106,8 +106,7 @@ class DraftJudgeCursor implements JudgeCursor {
     const known = Math.min(commonPrefix(this.#tokens, text), first);
     this.#tokens = []; // until all is read: a pass may fail
     this.#cursor.rewind(Math.min(this.#cursor.length, known));
-    this.#cursor.follow(states, first);
-    const rows = await this.#cursor.score(states, text.length - 1);
+    const rows = await this.#cursor.score(states, first, text.length - 1);
     const least = leastLogprob(rows, text.slice(begin));
     checkScores([least]);
     this.#tokens = text.slice(0, -1);

@@ -28,21 +28,22 @@ export const slotsOf = ({ prefix, start }: Past, first: number, count: number) =
   ] as const;
 };
 
-/**
- * The first slot whose keys this row adds up with the next chunk: that of its first ancestor, itself included, that a
- * causal pass would have in the next chunk. So the row's sums have the order of a causal pass.
- */
-const chunkBoundaryOf = (path: readonly number[], base: number): number => {
-  const edge = (Math.floor(base / CHUNK) + 1) * CHUNK;
-  const crossing = path[edge - base];
-  return base + (crossing ?? MOST_NODES);
-};
+interface TreeNode {
+  readonly parent: TreeNode | null;
+  /** A root's is 0. */
+  readonly depth: number;
+  /** Itself and its ancestors, as bits. */
+  readonly low: number;
+  readonly high: number;
+  /** Its first ancestor, itself included, that a causal pass would have in the chunk after that of the tree's base. */
+  readonly crossing: number | null;
+}
 
-/** From a root to a node. */
-const pathTo = (parents: readonly number[], node: number): number[] => {
-  const path: number[] = [];
-  for (let seen = node; seen >= 0; seen = parents[seen] as number) path.push(seen);
-  return path.reverse();
+/** The deepest ancestor that lies above a depth. */
+const ancestorAbove = (node: TreeNode, depth: number): TreeNode | null => {
+  let seen: TreeNode | null = node;
+  while (seen && seen.depth >= depth) seen = seen.parent;
+  return seen;
 };
 
 /** The rows of nodes [first, first + count). A window of w positions hides what lies w or more before a row. */
@@ -56,19 +57,28 @@ export const treeRows = (
 ): Row[] => {
   const length = lengthOf(past);
   const base = past.start + past.own;
+  const edge = (Math.floor(base / CHUNK) + 1) * CHUNK - base;
+  const nodes: TreeNode[] = [];
   const rows: Row[] = [];
-  for (let node = first; node < first + count; node++) {
-    const path = pathTo(parents, node);
-    const position = length + path.length - 1;
+  for (let node = 0; node < first + count; node++) {
+    const parent = nodes[parents[node] as number] ?? null;
+    const depth = parent ? parent.depth + 1 : 0;
+    const own: TreeNode = {
+      parent,
+      depth,
+      low: (parent?.low ?? 0) | (node < 32 ? 1 << node : 0),
+      high: (parent?.high ?? 0) | (node < 32 ? 0 : 1 << (node - 32)),
+      crossing: depth === edge ? node : (parent?.crossing ?? null),
+    };
+    nodes.push(own);
+    if (node < first) continue;
+    const position = length + depth;
     const lowest = window === null ? 0 : Math.max(0, position - window + 1);
-    let low = 0;
-    let high = 0;
-    for (const seen of path.slice(Math.max(0, lowest - length))) {
-      if (seen < 32) low |= 1 << seen;
-      else high |= 1 << (seen - 32);
-    }
+    const hidden = lowest > length ? ancestorAbove(own, lowest - length) : null;
+    const { token, ringEntry } = tokens[node] as NamedToken;
     rows.push({
-      ...(tokens[node] as NamedToken),
+      token,
+      ringEntry,
       position,
       slot: base + node,
       prefix: past.prefix,
@@ -76,9 +86,10 @@ export const treeRows = (
       start: past.start + Math.min(Math.max(0, lowest - past.prefix), past.own),
       end: base,
       base,
-      maskLow: low >>> 0,
-      maskHigh: high >>> 0,
-      chunkBoundary: chunkBoundaryOf(path, base),
+      maskLow: (own.low & ~(hidden?.low ?? 0)) >>> 0,
+      maskHigh: (own.high & ~(hidden?.high ?? 0)) >>> 0,
+      // Below it, slots add up their keys with the chunk of the base, so the sums have the order of a causal pass.
+      chunkBoundary: base + (own.crossing ?? MOST_NODES),
       sources,
       state: past.state,
       alive: 1,

@@ -112,7 +112,7 @@ export class StateModel implements Disposable {
     return new StateCursor(capacity, {
       vocabulary: this.architecture.sizes.vocabulary,
       rows: cache.promptRows,
-      follow: (rows) => {
+      keep: (rows) => {
         this.#pass(sequence, rows, keys);
       },
       score: (rows) => this.#score(sequence, rows),
@@ -120,7 +120,7 @@ export class StateModel implements Disposable {
     });
   }
 
-  /** The logits of the rows, `[count, vocabulary]`. */
+  /** Resolves with the logits of the rows, `[count, vocabulary]`; later passes may be recorded before. */
   #score(sequence: Sequence, rows: Rows): Promise<Float32Array> {
     const { scratch } = this.#network;
     const pass = this.#pass(sequence, rows, sequence.cache.bodies);
@@ -179,7 +179,7 @@ interface CursorParts {
   readonly vocabulary: number;
   /** The most of a pass. */
   readonly rows: number;
-  readonly follow: (rows: Rows) => void;
+  readonly keep: (rows: Rows) => void;
   readonly score: (rows: Rows) => Promise<Float32Array>;
   readonly close: () => void;
 }
@@ -199,30 +199,34 @@ export class StateCursor extends JudgeRows {
     this.#parts = parts;
   }
 
-  /** Takes over the rows of this cursor from `length` up to `end`, for later rows to see. */
-  follow(cursor: Cursor, end: number): void {
-    for (const rows of this.#next(cursor, end)) this.#parts.follow(rows);
-  }
-
-  /** The same, and the logits of each row: what its model and these layers expect after it. */
-  async score(cursor: Cursor, end: number): Promise<readonly Float32Array[]> {
-    const { vocabulary: width } = this.#parts;
-    const scores: Float32Array[] = [];
-    for (const rows of this.#next(cursor, end)) {
-      const values = await this.#parts.score(rows);
-      for (let row = 0; row < rows.count; row++) scores.push(values.subarray(row * width, (row + 1) * width));
+  /**
+   * Takes over the rows of this cursor from `length` up to `end`, for later rows to see. Resolves with the logits of those
+   * from `first` on: what its model and these layers expect after them.
+   */
+  async score(cursor: Cursor, first: number, end: number): Promise<readonly Float32Array[]> {
+    const { vocabulary: width, keep, score } = this.#parts;
+    const reads: Promise<Float32Array>[] = [];
+    for (const rows of this.#passes(cursor, end)) {
+      if (rows.first + rows.count > first) reads.push(score(rows));
+      else keep(rows);
     }
-    return scores;
+    const values = await Promise.all(reads);
+    const scores = values.flatMap((logits) =>
+      Array.from({ length: logits.length / width }, (_, row) => logits.subarray(row * width, (row + 1) * width)),
+    );
+    return scores.slice(first - end);
   }
 
-  *#next(cursor: Cursor, end: number): Generator<Rows> {
+  /** The first pass has the odd rows: the last ones, which are scored, are then as few passes as can be. */
+  *#passes(cursor: Cursor, end: number): Generator<Rows> {
     const states = poolOf(cursor);
     if (end > Math.min(cursor.length, this.capacity))
       throw refuse(`rows up to ${end} of a cursor of ${cursor.length}; this judge can hold ${this.capacity}`);
+    const { rows: most } = this.#parts;
     while (this.length < end) {
-      const rows = { ...states, first: this.length, count: Math.min(this.#parts.rows, end - this.length) };
-      yield rows;
-      this.grow(rows.count);
+      const count = (end - this.length) % most || most;
+      yield { ...states, first: this.length, count };
+      this.grow(count);
     }
   }
 }
