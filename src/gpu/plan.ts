@@ -1,5 +1,6 @@
-// A plan is a list of dispatches, recorded once and replayed in every pass. It makes its pipelines, bind groups and
-// uniforms when it becomes ready; a replay then costs three calls a dispatch and allocates nothing.
+// A plan is a list of dispatches, recorded once and replayed in every pass. It makes its pipelines and uniforms when it
+// becomes ready, and its bind groups in the first replay, which a plan for passes of some size may never see. Further
+// replays cost three calls a dispatch and allocate nothing.
 import type { Counters, Grid, Live, PipelineSource, Recorder, Tensor } from './types.ts';
 
 /** What a plan needs of a device. */
@@ -23,7 +24,8 @@ interface Step {
 
 interface Ready {
   readonly pipeline: GPUComputePipeline;
-  readonly group: GPUBindGroup;
+  readonly binding: GPUBindGroupDescriptor;
+  group: GPUBindGroup | null;
   readonly grid: (live: Live) => Grid;
   readonly name: string;
 }
@@ -102,12 +104,12 @@ export class Plan implements Recorder {
         });
       }
       const pipeline = pipelines[i] as GPUComputePipeline;
-      const group = device.createBindGroup({
+      const binding = {
         label: source.name,
         layout: this.#gpu.layout(source),
         entries: resources.map((resource, binding) => ({ binding, resource })),
-      });
-      return { pipeline, group, grid, name: source.name };
+      };
+      return { pipeline, binding, group: null, grid, name: source.name };
     });
     if (this.#uniforms) device.queue.writeBuffer(this.#uniforms, 0, all);
     return ready;
@@ -116,12 +118,13 @@ export class Plan implements Recorder {
   /** Replays the dispatches; `passFor` gives the open pass or, in a profile, one for each kernel. */
   encode(passFor: (name: string) => GPUComputePassEncoder, live: Live): void {
     if (!this.#ready) throw new Error('a plan was replayed before it was ready');
-    for (const { pipeline, group, grid, name } of this.#ready) {
-      const [x, y, z] = grid(live);
+    for (const step of this.#ready) {
+      const [x, y, z] = step.grid(live);
       if (x === 0 || y === 0 || z === 0) continue;
-      const pass = passFor(name);
-      pass.setPipeline(pipeline);
-      pass.setBindGroup(0, group);
+      const pass = passFor(step.name);
+      step.group ??= this.#gpu.device.createBindGroup(step.binding);
+      pass.setPipeline(step.pipeline);
+      pass.setBindGroup(0, step.group);
       pass.dispatchWorkgroups(x, y, z);
       this.#gpu.counters.dispatches++;
     }
