@@ -140,11 +140,15 @@ const utf8 = new TextEncoder();
 const byteEntries = (text: string): string[] =>
   Array.from(utf8.encode(text), (byte) => `<0x${byte.toString(16).toUpperCase().padStart(2, '0')}>`);
 
+/** Every file that `tokenizers` has written names them; it reads files without, and the library does not. */
+const NO_STEPS: Json = { normalizer: null, pre_tokenizer: null, post_processor: null, decoder: null };
+
 /**
- * `tokenizer` was checked (check-tokenizer.ts). Throws `bad-checkpoint`, or an error of the library's where
+ * `file` was checked (check-tokenizer.ts). Throws `bad-checkpoint`, or an error of the library's where
  * tokenizer.json is not what it expects.
  */
-export const openEncoder = (tokenizer: Json, config: Json): Encoder => {
+export const openEncoder = (file: Json, config: Json): Encoder => {
+  const tokenizer: Json = { ...NO_STEPS, ...file };
   const added = (tokenizer.added_tokens ?? []) as AddedToken[];
   const model = tokenizer.model as Json;
   if (model.type === 'SentencePiece') return openSentencePiece(model as unknown as SentencePieceModel, added);

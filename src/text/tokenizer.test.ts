@@ -149,6 +149,15 @@ describe('the bundled tokenizer', () => {
     expect(tokenizer.decode([1, 2])).toBe('hello world');
   });
 
+  it('reads a file that leaves out what it has not', async () => {
+    const model = { type: 'WordLevel', vocab: { a: 0, b: 1, '[UNK]': 2 }, unk_token: '[UNK]' };
+    const tokenizer = await loadTokenizer({ tokenizer: { model, pre_tokenizer: { type: 'Whitespace' } }, config: {} });
+    // As tokenizers 0.23.3 does.
+    expect(tokenizer.encode('a b c')).toEqual([0, 1, 2]);
+    expect(tokenizer.decode([0, 1])).toBe('a b');
+    expect((await loadTokenizer({ tokenizer: { model }, config: {} })).encode('a b')).toEqual([2]);
+  });
+
   it('adds special tokens that tokenizer_config.json alone names', async () => {
     const model = { type: 'BPE', vocab: { a: 0, '<': 1, '>': 2, '<a>': 3, '<s>': 4 }, merges: [] };
     const steps = { normalizer: null, pre_tokenizer: null, post_processor: null, decoder: { type: 'ByteLevel' } };
