@@ -187,7 +187,7 @@ test('rsd and arbitrage score by the states that the draft has of what it wrote;
   const problems = JSON.parse(readFileSync(PROBLEMS, 'utf8')) as { question: string }[];
   const answers: string[] = [];
   const runs = [
-    ['rsd', { delta: 0.9 }, 0],
+    ['rsd', {}, 0],
     ['rsd', { delta: 0.9 }, 1],
     ['rsd', { delta: 0.9 }, 2],
     ['arbitrage', { tau: 0.1 }, 1],
@@ -211,6 +211,7 @@ test('rsd and arbitrage score by the states that the draft has of what it wrote;
       if (event.type === 'route' && system !== 'best-of-n') {
         const [score] = await judge.score(read, written, [candidate]);
         expect(event.score).toBe(score);
+        if (Object.keys(knobs).length === 0) expect(event.threshold).toBe(0.87); // as measured with this judge
       }
       if (event.type === 'route') answers.push(`${system} ${event.to}`);
       if (event.type === 'step') written.push({ tokens: event.ids as readonly number[], by: event.by as 'draft' });

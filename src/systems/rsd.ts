@@ -3,6 +3,18 @@
 // the paper; ours was chosen on validation problems (docs/log/routers.md).
 import { defineRouter, judgedBy } from './define-router.ts';
 
+const delta = {
+  kind: 'number',
+  label: 'Threshold: least reward of a step that stays',
+  min: 0,
+  max: 1,
+  step: 0.01,
+  initial: 0.9,
+} as const;
+
+/** By a judge of the draft's hidden states, also from validation problems. */
+const OF_DRAFT_STATES = 0.87;
+
 export default defineRouter({
   id: 'rsd',
   title: 'RSD',
@@ -11,18 +23,10 @@ export default defineRouter({
   paper: 'https://arxiv.org/abs/2501.19324',
   needs: ['target', 'draft', 'prm'],
   remote: true,
-  knobs: {
-    delta: {
-      kind: 'number',
-      label: 'Threshold: least reward of a step that stays',
-      min: 0,
-      max: 1,
-      step: 0.01,
-      initial: 0.9,
-    },
-  },
+  knobs: { delta },
   threshold: 'delta',
   escalates: 'low',
   reasons: { kept: 'the reward reaches the threshold', escalated: 'the reward is below it' },
+  fit: ({ prm }) => (prm?.readsDraft ? { delta: { ...delta, initial: OF_DRAFT_STATES } } : {}),
   ...judgedBy('prm'),
 });

@@ -137,14 +137,9 @@ describe('specguard', () => {
   });
 
   it('names the signal that is further below its share, not the smaller one', async () => {
-    const candidate: Candidate = {
-      tokens: [1],
-      ends: 'delimiter',
-      logprobs: [-1],
-      grounding: [0.9],
-      pooled: null,
-    };
-    const weakness = async (beta: number) => {
+    const weakness = async (beta: number, grounding = 0.9) => {
+      const step = { tokens: [1], ends: 'delimiter', pooled: null } as const;
+      const candidate: Candidate = { ...step, logprobs: [-1], grounding: [grounding] };
       const ranges = { calibrated: true, logprob: [-2, 0], grounding: [0, 1] } as const;
       const score = specguardScore({ select: async () => 0, ranges, beta });
       return ((await score({ candidates: [candidate] } as unknown as Question)) as StepScore).weakness;
@@ -153,6 +148,8 @@ describe('specguard', () => {
     expect(await weakness(0.5)).toBe('a token that it was unsure of');
     expect(await weakness(0.9)).toBe('a token that it was unsure of');
     expect(await weakness(0.1)).toBe('a token whose attention reaches too little of the sources');
+    // It alone counts, and cannot be higher: a threshold above 1.
+    expect(await weakness(0, 1)).toBe('a token whose attention reaches too little of the sources');
   });
 
   it('has escalated steps written by the inner system, whatever the number of candidates', async () => {

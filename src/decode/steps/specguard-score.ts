@@ -26,7 +26,7 @@ export const weigh = ({ logprob, grounding }: Signals, ranges: Ranges, beta: num
   const unsure = beta * (1 - certainty);
   const ungrounded = (1 - beta) * (1 - support);
   const weakness =
-    unsure >= ungrounded
+    beta > 0 && unsure >= ungrounded
       ? 'a token that it was unsure of'
       : 'a token whose attention reaches too little of the sources';
   return { score: beta * certainty + (1 - beta) * support, weakness };
