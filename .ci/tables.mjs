@@ -16,11 +16,11 @@ import { root } from './steps.mjs';
 /**
  * How a table was measured (docs/results/runs.json), by its name.
  * @typedef {object} Run
- * @property {string} file Next to runs.json: what `bench --json` printed, or, where `columns` are named in it, rows by hand; with `sets` a folder.
+ * @property {string} file Next to runs.json: what `bench --json` printed, or, where `columns` are named in it, rows; with `sets` a folder.
  * @property {string} date
  * @property {string} command
  * @property {string} machine
- * @property {string} [source] Of rows by hand: where their figures stand.
+ * @property {string} [source] Of rows: where their figures stand.
  * @property {readonly string[]} [systems] Those of a report that are shown; default: all.
  * @property {Readonly<Record<string, string>>} [sets] What sets of prompts are called, by the names of their files.
  */
@@ -151,7 +151,7 @@ const routers = ({ runs, results, folder }) => {
     }),
   );
   const chosen = cells.filter(
-    ([name]) => !/`(specguard|random|oracle|majority|best-of-n|draft-model)`|^target alone/.test(name ?? ''),
+    ([name]) => !/`(random|oracle|majority|best-of-n|draft-model)`|^target alone/.test(name ?? ''),
   );
   return [
     markdown(
@@ -245,8 +245,8 @@ const TABLES = {
     measured(facts, 'ensembles', (id) => facts.systems.some((s) => s.id === id && s.group === 'ensemble')),
 };
 
-/** A table whose rows were written by hand, from the log. @param {Facts} facts @param {string} name */
-const byHand = ({ runs, results, folder }, name) => {
+/** A table whose rows stand in its file: copied from the log, or written by a script. @param {Facts} facts @param {string} name */
+const asWritten = ({ runs, results, folder }, name) => {
   const [run, { columns, rows }] = [/** @type {Run} */ (runs[name]), /** @type {Rows} */ (results[name])];
   return [markdown(columns, rows), '', caption(run, folder)].join('\n');
 };
@@ -255,7 +255,7 @@ const byHand = ({ runs, results, folder }, name) => {
 export const withTables = (text, facts) =>
   text.replace(/^(<!-- table: (\S+) -->\n)[\s\S]*?^(<!-- \/table -->)$/gm, (_, start, name, end) => {
     if (!(name in TABLES || 'columns' in (facts.results[name] ?? {}))) throw new Error(`no such table: ${name}`);
-    return `${start}${(TABLES[name] ?? ((all) => byHand(all, name)))(facts)}\n${end}`;
+    return `${start}${(TABLES[name] ?? ((all) => asWritten(all, name)))(facts)}\n${end}`;
   });
 
 /** What the tables are made from, documents apart. @returns {Promise<Omit<Facts, 'folder'>>} */

@@ -30,7 +30,7 @@ if [[ $suites == *usual* ]]; then
     --systems "$(by dflash $judged)dflash" > "$out/times.json"
   for ways in "$timed dflash" "$others autoregressive"; do
     outrider bench --suite bundled-math --judge draft-judge --offset "$first" --limit "${ways% *}" \
-      --systems "rsd:delta=0.87:inner=${ways#* }" > "$out/times-judge-${ways#* }.json"
+      --systems "rsd:delta=0.87:inner=${ways#* },dflash" > "$out/times-judge-${ways#* }.json"
   done
   outrider bench --suite bundled-math --offset "$first" --limit "$others" --systems "$(by autoregressive $judged)$rest" \
     > "$out/times-others.json"
@@ -40,8 +40,12 @@ if [[ $suites == *hard* ]]; then
     --journal "$out/hard.jsonl" > "$out/hard.json"
   outrider thresholds --suite bundled-math-hard --systems oracle:tau=0 --split held-out --limit "$hard" \
     --journal "$out/hard-others.jsonl" > "$out/hard-bounds.json"
+  outrider thresholds --suite bundled-math-hard --systems rsd:delta=0.87 --judge draft-judge --split held-out \
+    --limit "$hard" --journal "$out/hard-judge.jsonl" > "$out/hard-judge.json"
   outrider bench --suite bundled-math-hard --against rsd:inner=dflash --offset "$first" --limit "$others" \
     --systems "$(inner $judged)dflash,$rest" > "$out/hard-times.json"
+  outrider bench --suite bundled-math-hard --judge draft-judge --offset "$first" --limit "$others" \
+    --systems "$(inner rsd:delta=0.87)dflash" > "$out/hard-times-judge.json"
 fi
 
 cd training
@@ -54,7 +58,7 @@ if [[ $suites == *usual* ]]; then
 fi
 if [[ $suites == *hard* ]]; then
   python -m routers.held_out "$out/hard.json" "$out/hard-times.json" ../docs/results/routers-hard.json \
-    --also "$out/hard-bounds.json" --at random=0.2
+    --also "$out/hard-bounds.json" --at random=0.2 --judge draft-judge "$out/hard-judge.json" "$out/hard-times-judge.json"
 fi
 cd ..
 node .ci/tables.mjs --write

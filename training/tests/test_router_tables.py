@@ -42,7 +42,7 @@ def test_groundings_are_shares() -> None:
     made = signals.contexts(draft, target, records)
     for one in records:
         assert len(one.kept) == sum(text[: len(one.prompt)] == one.prompt for text, *_ in made)
-    text, step, logprobs, _ = made[-1]
+    text, step, logprobs, *_ = made[-1]
     assert len(step) == len(logprobs)
     with torch.no_grad():
         found = signals.groundings(draft, text, step)
