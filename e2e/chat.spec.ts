@@ -425,9 +425,12 @@ test('a message that is not sent yet survives a reload', async () => {
   await other.goto('/#chat');
   const box = other.getByRole('textbox', { name: 'Message' });
   await expect(box).toHaveValue('');
-  await box.fill('How many trees');
-  await other.reload();
-  await expect(box).toHaveValue('How many trees');
+  // Again where the page's code was not there yet: a chat's is fetched when its tab is opened.
+  await expect(async () => {
+    await box.fill('How many trees');
+    await other.reload();
+    await expect(box).toHaveValue('How many trees', { timeout: 5000 });
+  }).toPass({ timeout: 60_000 });
   await other.close();
 });
 
