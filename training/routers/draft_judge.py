@@ -55,8 +55,10 @@ update ({tokens:.0f} million tokens). Held out by a hash of family, operations a
 training.
 
 ## Results
-AUC for "the target's step is better", the draft's greedy steps of 600 fresh problems: .985; of 500 harder ones, which
-it was not trained on: .915. In the engine, `rsd` at δ = 0.87: `docs/routers.md`.
+AUC for "the target's step is better", the draft's greedy steps of 600 fresh problems: .985 [.980, .990]; of 500 harder
+ones, which it was not trained on: .915 [.899, .931]. In the engine, `rsd` at δ = 0.87, its default with this judge,
+keeps 99.5 % [98.6, 100.2] of the target's right answers on 600 held-out problems. The target writes 19.0 %
+[17.6, 20.5] of the steps. The judge takes 7.8 to 9.7 % of the draft's time on two CPU cores. More: `docs/routers.md`.
 
 ## Files
 `model.safetensors` sha256 `{sha}`. Licence: MIT.
