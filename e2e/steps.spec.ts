@@ -1,7 +1,7 @@
 // Step routers: a card for every step of a real run with the decision and its reason, and what another threshold would
 // have decided. Two routers on one page, so that their models are loaded once.
 import { expect, type Page, test } from '@playwright/test';
-import { answer, open, ready, truth } from './demo.ts';
+import { advanced, answer, open, ready, truth } from './demo.ts';
 
 test.describe.configure({ mode: 'serial' });
 
@@ -99,6 +99,26 @@ test('Arbitrage: the same, with the advantage of the target as score', async () 
   const slider = page.getByRole('slider', { name: 'Try another threshold' });
   await slider.press('End');
   await expect(page.locator('#what-if-about')).toHaveText(/^Threshold 1\.00: 0 of \d/);
+});
+
+test('SpecGuard: both signals of each step, and the candidates with the one that was judged', async () => {
+  await page.getByRole('combobox', { name: 'Decoding', exact: true }).selectOption({ label: 'SpecGuard' });
+  await ready(page);
+  await advanced(page);
+  for (const [knob, value] of [
+    ['k', '3'],
+    ['beta', '0.5'],
+    ['temperature', '1'],
+    ['top-p', '1'],
+  ] as const)
+    await page.locator(`#knob-${knob}`).fill(value);
+  await answer(page);
+  const judged = cards().filter({ hasText: 'threshold' });
+  await expect(judged.first()).toContainText(/Least log-probability −?-?\d+\.\d\d, least grounding 0\.\d\d/);
+  const candidates = judged.first().locator('details');
+  await candidates.getByText('3 candidates').click();
+  await expect(candidates.getByRole('listitem')).toHaveCount(3);
+  await expect(candidates.getByRole('listitem').filter({ hasText: 'judged: ' })).toHaveCount(1);
 });
 
 test('fits a narrow screen', async () => {
