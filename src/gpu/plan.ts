@@ -1,6 +1,6 @@
 // A plan is a list of dispatches, recorded once and replayed in every pass. It makes its pipelines and uniforms when it
-// becomes ready, and its bind groups in the first replay, which a plan for passes of some size may never see. Further
-// replays cost three calls a dispatch and allocate nothing.
+// becomes ready, and its bind groups in the first replay: there is a plan for each size of pass, and a run has few of
+// them. Later replays cost three calls a dispatch and allocate nothing.
 import type { Counters, Grid, Live, PipelineSource, Recorder, Tensor } from './types.ts';
 
 /** What a plan needs of a device. */
@@ -24,7 +24,7 @@ interface Step {
 
 interface Ready {
   readonly pipeline: GPUComputePipeline;
-  readonly binding: GPUBindGroupDescriptor;
+  readonly bound: GPUBindGroupDescriptor;
   group: GPUBindGroup | null;
   readonly grid: (live: Live) => Grid;
   readonly name: string;
@@ -104,12 +104,12 @@ export class Plan implements Recorder {
         });
       }
       const pipeline = pipelines[i] as GPUComputePipeline;
-      const binding = {
+      const bound = {
         label: source.name,
         layout: this.#gpu.layout(source),
         entries: resources.map((resource, binding) => ({ binding, resource })),
       };
-      return { pipeline, binding, group: null, grid, name: source.name };
+      return { pipeline, bound, group: null, grid, name: source.name };
     });
     if (this.#uniforms) device.queue.writeBuffer(this.#uniforms, 0, all);
     return ready;
@@ -122,7 +122,7 @@ export class Plan implements Recorder {
       const [x, y, z] = step.grid(live);
       if (x === 0 || y === 0 || z === 0) continue;
       const pass = passFor(step.name);
-      step.group ??= this.#gpu.device.createBindGroup(step.binding);
+      step.group ??= this.#gpu.device.createBindGroup(step.bound);
       pass.setPipeline(step.pipeline);
       pass.setBindGroup(0, step.group);
       pass.dispatchWorkgroups(x, y, z);

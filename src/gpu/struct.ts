@@ -66,7 +66,7 @@ const put = ({ words, floats }: Memory, at: number, kind: Word, value: number): 
   else words[at] = value;
 };
 
-const putOne = (memory: Memory, at: number, kind: Kind, value: unknown): void => {
+const putElement = (memory: Memory, at: number, kind: Kind, value: unknown): void => {
   if (typeof kind === 'string') put(memory, at, kind, value as number);
   else kind.write(memory, at, value as never);
 };
@@ -105,10 +105,10 @@ export const defineStruct = <
   const write = (memory: Memory, at: number, value: Any): void => {
     for (const { field, element, count, offset } of layout) {
       const own = value[field] ?? defaults?.[field];
-      if (count === undefined) putOne(memory, at + offset, element, own);
+      if (count === undefined) putElement(memory, at + offset, element, own);
       else
         (own as readonly unknown[]).forEach((each, i) => {
-          putOne(memory, at + offset + i * wordsOf(element), element, each);
+          putElement(memory, at + offset + i * wordsOf(element), element, each);
         });
     }
   };

@@ -12,8 +12,8 @@ const delta = {
   initial: 0.9,
 } as const;
 
-/** By a judge of the draft's hidden states, also from validation problems. */
-const OF_DRAFT_STATES = 0.87;
+/** The initial δ where the judge reads the draft's hidden states; chosen on validation problems, too. */
+const DELTA_BY_STATES = 0.87;
 
 export default defineRouter({
   id: 'rsd',
@@ -27,6 +27,6 @@ export default defineRouter({
   threshold: 'delta',
   escalates: 'low',
   reasons: { kept: 'the reward reaches the threshold', escalated: 'the reward is below it' },
-  fit: ({ prm }) => (prm?.readsDraft ? { delta: { ...delta, initial: OF_DRAFT_STATES } } : {}),
+  fit: ({ prm }) => (prm?.readsDraft ? { delta: { ...delta, initial: DELTA_BY_STATES } } : {}),
   ...judgedBy('prm'),
 });

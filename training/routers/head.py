@@ -26,7 +26,7 @@ from bundled import evaluate
 from bundled.model import LanguageModel, Layer, Sizes, rope
 
 from . import steps
-from .judge import Judge, auc, load_judge
+from .judge import Judge, auc, load_judge, resampled
 from .prm import rewards
 from .router import Recipe, gains, labelled, predict, probability, tokens_of
 from .rows import Batch, Judged, Row, batches, collate
@@ -214,10 +214,7 @@ def summary(found: list[tuple[Judged, float]]) -> dict:
     """Of the draft's greedy steps; the interval by the bootstrap over problems."""
     mine = [(j.group, p, j.gain > 1e-6) for j, p in found if j.kind == "greedy"]
     groups, scores, better = (np.array(column) for column in zip(*mine, strict=True))
-    places = [np.flatnonzero(groups == g) for g in np.unique(groups)]
-    rng = np.random.default_rng(1)
-    drawn = (np.concatenate([places[i] for i in rng.integers(0, len(places), len(places))]) for _ in range(500))
-    low, high = np.quantile([auc(scores[at], better[at]) for at in drawn], [0.025, 0.975])
+    low, high = np.quantile([auc(scores[at], better[at]) for at in resampled(groups)], [0.025, 0.975])
     whole = auc(scores, better)
     return {"auc": round(whole, 4), "interval": [round(low, 4), round(high, 4)], "steps": len(mine), "better": int(better.sum())}
 

@@ -5,6 +5,7 @@ what was predicted in its place by a layer above the one where the prediction is
 """
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -114,6 +115,14 @@ def load_judge(path: Path) -> tuple[Judge, dict]:
     judge = Judge(classes, sized(weights))
     judge.load_state_dict(weights)
     return judge.eval(), recipe
+
+
+def resampled(problems: np.ndarray, draws: int = 500) -> Iterator[np.ndarray]:
+    """Bootstrap over problems: the places of the steps of as many problems, drawn with replacement. `problems`: each step's."""
+    places = [np.flatnonzero(problems == one) for one in np.unique(problems)]
+    rng = np.random.default_rng(1)
+    for _ in range(draws):
+        yield np.concatenate([places[i] for i in rng.integers(0, len(places), len(places))])
 
 
 def auc(scores: np.ndarray, labels: np.ndarray) -> float:

@@ -22,6 +22,7 @@ from bundled.model import Attention, LanguageModel, causal_mask, rotate
 from bundled.task import LEVELS
 
 from .decode import confirm_steps, write_steps
+from .judge import resampled
 from .steps import Record, record
 
 LEAST = 0.01
@@ -100,19 +101,14 @@ def auc(low_is_bad: np.ndarray, better: np.ndarray) -> float:
 
 def intervals(signals: dict[str, np.ndarray], better: np.ndarray, problems: np.ndarray) -> dict[str, dict[str, list[float]]]:
     """Each signal's AUC, and that less the first one's: 95 % by the bootstrap over problems, the same draws for all."""
-    places = [np.flatnonzero(problems == one) for one in np.unique(problems)]
-    rng = np.random.default_rng(1)
-    drawn: dict[str, list[float]] = {name: [] for name in signals}
-    for _ in range(500):
-        at = np.concatenate([places[i] for i in rng.integers(0, len(places), len(places))])
-        for name, values in signals.items():
-            drawn[name].append(auc(values[at], better[at]))
-    first = np.array(next(iter(drawn.values())))
+    draws = [*resampled(problems)]
+    drawn = {name: np.array([auc(values[at], better[at]) for at in draws]) for name, values in signals.items()}
+    first = next(iter(drawn.values()))
 
     def ends(values: np.ndarray) -> list[float]:
         return [round(float(end), 4) for end in np.quantile(values, [0.025, 0.975])]
 
-    return {name: {"auc": ends(np.array(v)), "less_the_first": ends(np.array(v) - first)} for name, v in drawn.items()}
+    return {name: {"auc": ends(values), "less_the_first": ends(values - first)} for name, values in drawn.items()}
 
 
 def normal(values: np.ndarray) -> np.ndarray:
@@ -129,7 +125,7 @@ def study(model: LanguageModel, made: list[Step]) -> dict:
             for key, values in groundings(model, text, step).items():
                 for how, value in (("least", values.min()), ("mean", values.mean())):
                     seen.setdefault((*key, how), []).append(float(value))
-    rows, mixed = [], {}
+    rows, mixtures = [], []
     for (layers, heads, variant, sink, how), values in seen.items():
         grounding = np.array(values)
         sure, rests = normal(logprob["least"]), normal(grounding)
@@ -137,14 +133,14 @@ def study(model: LanguageModel, made: list[Step]) -> dict:
         best = max(both, key=lambda beta: both[beta])
         row = {"layers": layers, "heads": heads, "variant": variant, "sink": sink, "of_tokens": how}
         rows.append(row | {"auc": auc(grounding, better), "both": both[best], "beta": best, "half": both[0.5]})
-        mixed[both[best]] = best * sure + (1 - best) * rests
+        mixtures.append((both[best], best * sure + (1 - best) * rests))
     rows.sort(key=lambda row: -row["auc"])
     top = rows[0]
     named = {
         "log-probability": logprob["least"],
         "the paper's grounding": np.array(seen[len(model.model.layers), "mean", "threshold", "counted", "least"]),
         "the best grounding": np.array(seen[top["layers"], top["heads"], top["variant"], top["sink"], top["of_tokens"]]),
-        "the best of both": mixed[max(mixed)],
+        "the best of both": max(mixtures, key=lambda mixture: mixture[0])[1],
     }
     told = {"steps": len(made), "better": int(better.sum()), "logprob": {how: auc(v, better) for how, v in logprob.items()}}
     return told | {"intervals": intervals(named, better, problems), "grounding": rows}

@@ -20,6 +20,18 @@ def test_auc_counts_pairs() -> None:
     assert signals.auc(np.array([0.5] * 5), better) == 0.5
 
 
+def test_intervals_are_of_the_same_draws() -> None:
+    problems = np.repeat(np.arange(40), 3)
+    better = np.tile([True, False, False], 40)
+    sure = np.where(better, 0.1, 0.9)
+    found = signals.intervals({"sure": sure, "the same": sure, "chance": np.full(120, 0.5)}, better, problems)
+    assert found["sure"] == found["the same"] == {"auc": [1, 1], "less_the_first": [0, 0]}
+    assert found["chance"] == {"auc": [0.5, 0.5], "less_the_first": [-0.5, -0.5]}
+    noisy = np.where(np.arange(120) % 7 == 0, 1 - sure, sure)  # wrong in every seventh step
+    low, high = signals.intervals({"noisy": noisy}, better, problems)["noisy"]["auc"]
+    assert low < signals.auc(noisy, better) < high
+
+
 def test_attention_is_the_models_own() -> None:
     """Weights times values, through the output matrix, are what the attention gives."""
     torch.manual_seed(1)

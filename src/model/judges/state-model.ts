@@ -121,7 +121,7 @@ export class StateModel implements Disposable {
   }
 
   /** Resolves with the logits of the rows, `[count, vocabulary]`; later passes may be recorded before. */
-  #score(sequence: Sequence, rows: Rows): Promise<Float32Array> {
+  async #score(sequence: Sequence, rows: Rows): Promise<Float32Array> {
     const { scratch } = this.#network;
     const pass = this.#pass(sequence, rows, sequence.cache.bodies);
     const [, head] = [...this.#heads].find(([size]) => size >= rows.count) as [number, Plan];
@@ -217,7 +217,7 @@ export class StateCursor extends JudgeRows {
     return scores.slice(first - end);
   }
 
-  /** The first pass has the odd rows: the last ones, which are scored, are then as few passes as can be. */
+  /** The first pass takes what does not fill one, so that the last rows, which are scored, take as few as possible. */
   *#passes(cursor: Cursor, end: number): Generator<Rows> {
     const states = poolOf(cursor);
     if (end > Math.min(cursor.length, this.capacity))
